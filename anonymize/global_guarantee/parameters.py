@@ -88,7 +88,7 @@ def _of_several_rows(contract: Contract[GlobalGuarantee]) -> list[tuple[str, str
     if contract.sensitive.semantics == "persistent":
         message = (
             "is refused with rows: several: global_guarantee takes each row's value as drawn anew. Write"
-            " transient, and publish each row once, or use m_invariance"
+            " transient, and publish each row once, or use a principle for values that persist"
         )
         faults.append(("sensitive.semantics", message))
     for is_there, name, way_out in (

@@ -87,7 +87,8 @@ def release(
     ledger = Ledger.of(state, people.schema[VALUE])
     values = _known_values(people[VALUE], contract.sensitive, ledger.values[VALUE])
     value_id = positions(people[VALUE], values).astype(np.int32)
-    layer, rows = np.zeros(people.height, np.int64), None
+    layer: Ints = np.zeros(people.height, np.int64)
+    rows: Ints | None = None
     if has_several_rows(contract):
         assert parameters.rows_per_person is not None  # a contract with several rows has it
         persons, lot = persons_of(people[PSEUDONYM]), keyed_ranks(people[PSEUDONYM], draw("rows"))

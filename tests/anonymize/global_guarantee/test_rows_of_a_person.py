@@ -85,7 +85,7 @@ def test_no_value_is_one_of_a_person_with_more_than_promised_however_many_rows_t
 
 
 def tables(values, members, person):
-    """The values of a person's rows in a group, in each table that fits: as often as there are such tables."""
+    """The values of a person's rows in a group, in each table that fits, up to the order of other rows."""
     return itertools.permutations(values, members.count(person))
 
 
