@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
@@ -37,7 +45,7 @@ class GlobalGuarantee(Parameters):
     """When a value is too frequent for anybody to be placed: no release, or a release without rows."""
     forget_after: StrictInt | None = None
     """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
-    rows_per_person: StrictInt | None = None
+    rows_per_person: StrictInt | None = Field(None, exclude_if=lambda most: most is None)
     """Where people have several rows (`rows: several`): so many rows of a person are in a release at most,
     which divide what it may spend among them. Further rows are left out, by lot."""
 
