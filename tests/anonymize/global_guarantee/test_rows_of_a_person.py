@@ -71,11 +71,12 @@ def finding(found):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_value_is_one_of_a_person_with_more_than_promised_however_many_rows_they_have(strategy, seed):
-    releases = made(visits(500, 5, seed), contract(strategy=strategy))
+    most = 3 if strategy is STRATEGIES[2] else 2  # with less to spend, three rows of a person are too many
+    releases = made(visits(500, 5, seed), contract(most, strategy))
     exact = ever(releases)
     assert float(max(exact.values())) <= 0.5 + 1e-9
     rows = [Counter(person for _, members in groups(one) for person in members) for one in releases]
-    assert max(max(one.values(), default=0) for one in rows) == 3
+    assert max(max(one.values(), default=0) for one in rows) == most
     for one in releases:
         assert all(len(set(members)) == len(members) for _, members in groups(one))
     *_, last = attack_releases(releases)
