@@ -8,6 +8,7 @@ from anonymize.attack.figures import BreachFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.columns import most_of
+from anonymize.people.persons import persons_of
 from anonymize.rounding import MANY_STEPS
 
 BREACH = "breach"
@@ -26,25 +27,47 @@ def attack_breach(seen: AttackInput, most: Bounds[float], forgets_after: int | N
     """
     if most[-1] is None and not seen.everything:
         return AttackResult()
-    links = link_probabilities(seen.hosts, seen.published.values)
+    before, present, holder = seen.before.parts.get(BREACH), seen.known.select("person"), _holders(seen)
+    if holder is None:
+        links = link_probabilities(seen.hosts, seen.published.values)
+    else:
+        links = link_holders(_of_holders(seen.hosts, holder), seen.published.values)
+        before = None if before is None else _of_holders(before, holder)
+        present = _of_holders(present, holder).unique()
     links = links.filter(~seen.schema.sensitive.may_be_known(links["value"]))
-    state = _followed(links, seen.before.parts.get(BREACH), seen.release, most)
+    state = _followed(links, before, seen.release, most)
     figures = BreachFigures(most_of(state["breach"]))
     touched = state.join(links.select("person", "value"), on=["person", "value"], how="semi")
     owed = touched.with_columns(promised(most).alias("most")).drop_nulls("most")
     kept = state
     if most[-1] is not None and forgets_after is not None:
-        kept = forget_absent(state, seen.known.select("person"), seen.release, forgets_after)
+        kept = forget_absent(state, present, seen.release, forgets_after)
     counts = []
     for since, level in vintages(most):
         own = owed.filter(pl.col("most") == level)
         convicted = _above(own)["person"].unique()
         people, above = own["person"].n_unique(), len(convicted)
+        if holder is not None:  # all of their rows
+            convicted = holder.filter(pl.col("holder").is_in(convicted.implode()))["person"]
         undecided = min(above, seen.knowledge.by_chance(convicted))
         if people or level == most[-1]:
             largest = most_of(own["breach"])
             counts.append(Count(people, above - undecided, largest, level, undecided, since))
     return AttackResult({"": counts}, figures, by_promise(owed), {BREACH: kept})
+
+
+def _holders(seen: AttackInput) -> pl.DataFrame | None:
+    """`person`, `holder`: the first of all rows of the same person; None where people have one row."""
+    if seen.schema.rows == "one":
+        return None
+    whose = persons_of(seen.numbers.names)
+    rows = pl.DataFrame({"person": pl.int_range(len(whose), dtype=pl.UInt32, eager=True), "whose": whose})
+    return rows.select("person", holder=pl.col("person").min().over("whose"))
+
+
+def _of_holders(rows: pl.DataFrame, holder: pl.DataFrame) -> pl.DataFrame:
+    """The table with the holder of each row in place of it."""
+    return rows.join(holder, on="person").with_columns(person="holder").drop("holder")
 
 
 def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
@@ -95,6 +118,21 @@ def link_probabilities(hosts: pl.DataFrame, values: pl.DataFrame) -> pl.DataFram
     share = pl.col("tuples") / pl.col("tuples").sum().over("group_id")
     shares = values.select("group_id", "value", share.alias("probability"))
     return hosts.join(shares, on="group_id", how="inner").select("person", "value", "probability")
+
+
+def link_holders(hosts: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
+    """Link people who may be in several groups, and several times in one, to each value of any of them.
+
+    Two rows in one group have two of its tuples, so that the second one is drawn from those that the first
+    one left. The result is as that of `link_probabilities`.
+    """
+    all_tuples = pl.col("tuples").sum().over("group_id")
+    held = values.select("group_id", "value", "tuples", all=all_tuples)
+    drawn = hosts.group_by("person", "group_id").len("rows").with_columns(turn=pl.int_ranges("rows"))
+    each = drawn.explode("turn").join(held, on="group_id")
+    others = (pl.col("all") - pl.col("tuples") - pl.col("turn")).clip(0)
+    escaped = (others / (pl.col("all") - pl.col("turn"))).product()
+    return each.group_by("person", "value").agg(probability=1 - escaped)
 
 
 def breach_probability(links: pl.DataFrame, state: pl.DataFrame | None = None) -> pl.DataFrame:

@@ -37,12 +37,14 @@ def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
     tuples = ledger.values["tuples"].to_numpy()
     exempt = contract.sensitive.may_be_known(ledger.values[VALUE]).to_numpy()
     needed = np.where(exempt, 0.0, spending(tuples / max(1, tuples.sum())))
-    promised, promise = np.unique(
-        np.maximum(ledger.people["l"].to_numpy(), contract.principle.l), return_inverse=True
+    promised = ledger.people.select(
+        pl.max_horizontal("l", pl.lit(contract.principle.l, pl.Int32)),
+        rows="rows" if "rows" in ledger.people.columns else pl.lit(1, pl.Int32),
     )
-    whole = budget(promised)
-    limits = _limits(strategy, whole, needed)
-    fresh = _releases_left(strategy, np.zeros(len(whole)), whole, needed.max(initial=0))
+    kinds, promise = np.unique(promised.to_numpy(), axis=0, return_inverse=True)
+    whole, entries = budget(kinds[:, 0]), kinds[:, 1]
+    limits = _limits(strategy, whole, entries[:, None] * needed)
+    fresh = _releases_left(strategy, np.zeros(len(whole)), whole, entries * needed.max(initial=0))
     value, spent = (read_only(ledger.links[column].to_numpy()) for column in ("value_id", "spent"))
     left = fewest_releases(ledger.first, value, spent, promise, limits)
     here = ledger.people["last_seen"].to_numpy() == ledger.number
@@ -53,10 +55,12 @@ def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
 def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats:
     """float64[budgets, V, HORIZON]: the most that may be spent for 1, 2, … more releases.
 
+    `needed`, float64[budgets, V], is what each of these spends on each value.
+
     -1 if nothing will do. AttackResult by bisection, since spending more never leaves more releases.
     """
-    shape = (len(whole), len(needed), HORIZON)
-    budgets, needs = whole[:, None, None], needed[None, :, None]
+    shape = (*needed.shape, HORIZON)
+    budgets, needs = whole[:, None, None], needed[:, :, None]
     low, high = np.zeros(shape), np.broadcast_to(budgets, shape)
     for _ in range(50):
         middle = (low + high) / 2
@@ -66,8 +70,10 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats
     return np.where(suffice, low, -1.0)
 
 
-def longest_plan(l: int, share: float) -> int:
+def longest_plan(l: int, share: float, rows: int = 1) -> int:
     """Count the releases in which a value of a share can be linked to a person, whatever the strategy.
+
+    The person has so many rows in each.
 
     Nobody can do better than the table: with the share q of a value in every release, the probability of ever
     having had it is 1 - (1 - q)^k at least, on average over the people.
@@ -78,7 +84,7 @@ def longest_plan(l: int, share: float) -> int:
     (6, 3)
     """
     # Two logarithms whose quotient may be a whole number that rounding missed.
-    return int(budget(l) / spending(share) + MANY_STEPS)
+    return int(budget(l) / (rows * spending(share)) + MANY_STEPS)
 
 
 def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, needed: np.ndarray) -> Ints:

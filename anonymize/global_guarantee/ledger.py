@@ -22,6 +22,7 @@ from anonymize.global_guarantee.strategy import Strategy, admitted_share, budget
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.ledger import post
 from anonymize.kernels.read_only import read_only
+from anonymize.people.persons import persons_of
 from anonymize.principle.state import State
 from anonymize.rounding import FEW_STEPS
 
@@ -35,7 +36,8 @@ class Ledger:
 
     people: pl.DataFrame
     """`pseudonym`, `l` (of the strictest promise they were ever published under), `last_seen` (the number of
-    the last release they were in the table for, placed or held back). A person's row keeps its position."""
+    the last release they were in the table for, placed or held back), and where people have several rows,
+    `rows` (those of that release which could be placed). A person's row keeps its position."""
     links: pl.DataFrame
     """`person` (row in `people`), `value_id` (row in `values`), `spent` (of -ln(1 - 1/l)); sorted."""
     values: pl.DataFrame
@@ -65,13 +67,18 @@ class Ledger:
         links = np.bincount(self.links["person"].to_numpy(), minlength=self.people.height)
         return np.concatenate([[0], np.cumsum(links)]).astype(np.int64)
 
-    def accounts(self, pseudonyms: pl.Series, strategy: Strategy, l: int) -> Accounts:
+    def accounts(
+        self, pseudonyms: pl.Series, strategy: Strategy, l: int, rows: Ints | None = None
+    ) -> Accounts:
         """Look up what each of N people of T(n) admits of their next group.
+
+        Where people have several rows, these are rows, of persons with so many `rows` each (int64[N]), among
+        which a release's allowance is divided.
 
         A person's budget is that of the strictest promise they were published under, or of today's l if that
         is stricter: a promise is never weakened for people who were given it.
         """
-        account = _rows(self.people, pseudonyms)
+        account = _rows(self.people, persons_of(pseudonyms))
         promised = np.append(np.maximum(self.people["l"].to_numpy(), l), l)
         whole = budget(promised)
         most = strategy.allowance(np.zeros(len(whole)), whole)
@@ -80,12 +87,17 @@ class Ledger:
         # Most links admit as much as none; only the others are looked at again and again.
         binds = np.flatnonzero(allowance < most[of_link] * (1 - FEW_STEPS))
         first = np.searchsorted(binds, np.append(self.first, self.first[-1]))
+        bound, largest = allowance[binds], most[account]
+        if rows is not None:
+            entries = np.ones(len(promised), np.int64)
+            entries[account] = rows
+            bound, largest = bound / entries[self.links["person"].to_numpy()[binds]], largest / rows
         return Accounts(
             first=first[account],
             last=first[account + 1],
             link_value=self.links["value_id"].to_numpy()[binds],
-            link_share=admitted_share(allowance[binds]),
-            largest=admitted_share(most)[account],
+            link_share=admitted_share(bound),
+            largest=admitted_share(largest) if rows is not None else admitted_share(most)[account],
             account=account,
         )
 
@@ -98,6 +110,8 @@ class Ledger:
         number: int,
         l: int,
         sensitive: Sensitive,
+        layer: Ints | None = None,
+        rows: Ints | None = None,
     ) -> Ledger:
         """The ledger after release n, `number`.
 
@@ -115,24 +129,26 @@ class Ledger:
             The contract's, which everybody hosted is promised from now on.
         sensitive
             Which values may be known. Nothing is spent on them.
+        layer, rows
+            int64[N]: where people have several rows, what `deal` returned. No layer has a person twice.
         """
         hosted = group >= 0
         if not hosted.any():
-            return replace(self, people=self._seen(people[PSEUDONYM], hosted, number, l), number=number)
+            return replace(self, people=self._seen(people[PSEUDONYM], hosted, number, l, rows), number=number)
         known, kept = self._values_after(value_id[hosted], values)
         exempt = sensitive.may_be_known(known[VALUE]).to_numpy()
-        register = self._seen(people[PSEUDONYM], hosted, number, l)
-        account = _rows(register, people[PSEUDONYM].filter(hosted))
-        of_account = np.full(register.height, -1, np.int64)
-        of_account[account] = group[hosted]
+        register = self._seen(people[PSEUDONYM], hosted, number, l, rows)
+        account = _rows(register, persons_of(people[PSEUDONYM]))
         new = register.height - self.people.height
-        first, value, spent = post(
-            np.append(self.first, np.full(new, self.first[-1])),
-            read_only(self.links["value_id"].to_numpy()),
-            read_only(self.links["spent"].to_numpy()),
-            of_account,
-            *_spendings(group[hosted], kept[value_id[hosted]], known.height, exempt),
-        )
+        first = np.append(self.first, np.full(new, self.first[-1]))
+        value, spent = (read_only(self.links[column].to_numpy()) for column in ("value_id", "spent"))
+        spendings = _spendings(group[hosted], kept[value_id[hosted]], known.height, exempt)
+        layers = np.zeros(len(group), np.int64) if layer is None else layer
+        for one in range(layers.max() + 1):
+            posted = hosted & (layers == one)
+            of_account = np.full(register.height, -1, np.int64)
+            of_account[account[posted]] = group[posted]
+            first, value, spent = post(first, value, spent, of_account, *spendings)
         person = np.repeat(np.arange(register.height, dtype=np.int32), np.diff(first))
         links = pl.DataFrame({"person": person, "value_id": value, "spent": spent}, schema=LINKS_SCHEMA)
         return Ledger(people=register, links=links, values=known, number=number)
@@ -157,17 +173,29 @@ class Ledger:
             links=self.links.with_columns(person=position.gather(person)).filter(keep.gather(person)),
         )
 
-    def _seen(self, pseudonyms: pl.Series, hosted: np.ndarray, number: int, l: int) -> pl.DataFrame:
+    def _seen(
+        self, pseudonyms: pl.Series, hosted: np.ndarray, number: int, l: int, rows: Ints | None
+    ) -> pl.DataFrame:
         """`people` after a release: who was in the table, and what everybody hosted was promised."""
         today = pl.DataFrame({PSEUDONYM: pseudonyms, "hosted": hosted})
-        seen = pl.lit(number, pl.Int32)
-        known = self.people.join(today, on=PSEUDONYM, how="left", maintain_order="left").select(
+        seen, more, people = pl.lit(number, pl.Int32), [], self.people
+        if rows is not None:
+            today = today.with_columns(persons_of(pseudonyms), rows=pl.Series(rows, dtype=pl.Int32))
+            today = today.group_by(PSEUDONYM, maintain_order=True).agg(
+                pl.col("hosted").any(), pl.col("rows").first()
+            )
+            more = [pl.coalesce("rows", "had").alias("rows")]
+            had = people["rows"] if "rows" in people.columns else pl.Series(dtype=pl.Int32)
+            people = people.select(*PEOPLE_SCHEMA, had=had)
+        known = people.join(today, on=PSEUDONYM, how="left", maintain_order="left").select(
             PSEUDONYM,
             pl.when("hosted").then(pl.max_horizontal("l", pl.lit(l, pl.Int32))).otherwise("l").alias("l"),
             pl.when(pl.col("hosted").is_not_null()).then(seen).otherwise("last_seen").alias("last_seen"),
+            *more,
         )
         new = today.filter("hosted").join(self.people, on=PSEUDONYM, how="anti", maintain_order="left")
-        new = new.select(PSEUDONYM, pl.lit(l, pl.Int32).alias("l"), seen.alias("last_seen"))
+        own = [] if rows is None else ["rows"]
+        new = new.select(PSEUDONYM, pl.lit(l, pl.Int32).alias("l"), seen.alias("last_seen"), *own)
         return pl.concat([known, new])
 
     def _values_after(self, value_id: np.ndarray, values: pl.Series) -> tuple[pl.DataFrame, np.ndarray]:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, StrictFloat, StrictInt, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
@@ -37,12 +45,16 @@ class GlobalGuarantee(Parameters):
     """When a value is too frequent for anybody to be placed: no release, or a release without rows."""
     forget_after: StrictInt | None = None
     """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
+    rows_per_person: StrictInt | None = Field(None, exclude_if=lambda most: most is None)
+    """Where people have several rows (`rows: several`): so many rows of a person are in a release at most,
+    which divide what it may spend among them. Further rows are left out, by lot."""
 
-    @field_validator("releases", "forget_after")
+    @field_validator("releases", "forget_after", "rows_per_person")
     @classmethod
-    def _check_positive(cls, number: int | None) -> int | None:
+    def _check_positive(cls, number: int | None, field: ValidationInfo) -> int | None:
         if number is not None and number < 1:
-            raise ValueError(f"must be a whole number of releases from 1 on, not {number}")
+            counted = "rows" if field.field_name == "rows_per_person" else "releases"
+            raise ValueError(f"must be a whole number of {counted} from 1 on, not {number}")
         return number
 
     @model_validator(mode="after")
@@ -58,5 +70,41 @@ class GlobalGuarantee(Parameters):
 
 
 def faults(contract: Contract[GlobalGuarantee]) -> list[tuple[str, str]]:
-    """Faults of a contract under the global guarantee: fewer declared values than l."""
-    return too_few_values("l", contract.principle.l, contract.sensitive)
+    """Faults of a contract under the global guarantee: fewer declared values than l, and of several rows."""
+    return [*too_few_values("l", contract.principle.l, contract.sensitive), *_of_several_rows(contract)]
+
+
+def _of_several_rows(contract: Contract[GlobalGuarantee]) -> list[tuple[str, str]]:
+    """List what a contract where people have several rows must say, and what it can't have."""
+    key, most = "principle.rows_per_person", contract.principle.rows_per_person
+    if contract.rows == "one":
+        message = "is for people with several rows. Write rows: several, or leave it out"
+        return [] if most is None else [(key, message)]
+    faults = []
+    if most is None:
+        message = (
+            "is missing: write how many rows of one person a release may have (3, say). They divide what a"
+            " release may spend of the person's budget"
+        )
+        faults.append((key, message))
+    if contract.row is None:
+        message = (
+            "is missing: without it, rows are told apart by what they say, and which of a person's rows are"
+            " left out would depend on their values. Name the column that tells a row from all others"
+        )
+        faults.append(("row", message))
+    if contract.sensitive.semantics == "persistent":
+        message = (
+            "is refused with rows: several: global_guarantee takes each row's value as drawn anew. Write"
+            " transient, and publish each row once, or use a principle for values that persist"
+        )
+        faults.append(("sensitive.semantics", message))
+    for is_there, name, way_out in (
+        (bool(contract.sensitive.not_sensitive), "sensitive.not_sensitive", "leave it out"),
+        (bool(contract.corrections), "corrections", "begin a new series"),
+        (contract.separate_readers, "separate_readers", "begin a new series without it"),
+    ):
+        if is_there:
+            message = "is refused with rows: several: its proof is about people with one row"
+            faults.append((name, f"{message}. {way_out[0].upper()}{way_out[1:]}"))
+    return faults

@@ -20,11 +20,14 @@ from anonymize.global_guarantee.forecast import forecast, longest_plan, releases
 from anonymize.global_guarantee.ledger import Ledger
 from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.partition import partition
+from anonymize.global_guarantee.rows import LEFT_OUT, deal
 from anonymize.global_guarantee.strategy import strategy_of
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.split import LACKING
 from anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
+from anonymize.people.persons import persons_of
 from anonymize.people.ranks import keyed_ranks
+from anonymize.people.rows import has_several_rows
 from anonymize.people.values import positions, refuse_unfit
 from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import State
@@ -84,24 +87,39 @@ def release(
     ledger = Ledger.of(state, people.schema[VALUE])
     values = _known_values(people[VALUE], contract.sensitive, ledger.values[VALUE])
     value_id = positions(people[VALUE], values).astype(np.int32)
-    accounts = ledger.accounts(people[PSEUDONYM], strategy, parameters.l)
+    layer: Ints = np.zeros(people.height, np.int64)
+    rows: Ints | None = None
+    if has_several_rows(contract):
+        assert parameters.rows_per_person is not None  # a contract with several rows has it
+        persons, lot = persons_of(people[PSEUDONYM]), keyed_ranks(people[PSEUDONYM], draw("rows"))
+        layer, rows = deal(persons, lot, parameters.rows_per_person)
+    accounts = ledger.accounts(people[PSEUDONYM], strategy, parameters.l, rows)
     published = np.zeros(len(values), np.int64)
     published[: ledger.values.height] = ledger.values["tuples"].to_numpy()
-    placed, holds = choose_placed(
-        accounts, value_id, published, keyed_ranks(people[PSEUDONYM], draw("admission"))
-    )
-    if people.height and not (holds and placed.any()):
+    ranks = keyed_ranks(people[PSEUDONYM], draw("admission"))
+    placed, failed = np.zeros(people.height, bool), np.zeros(people.height, bool)
+    layers = [layer == one for one in range(layer.max(initial=LEFT_OUT) + 1)]
+    for own in layers:
+        placed[own], holds = choose_placed(_of(accounts, own), value_id[own], published, ranks[own])
+        failed = failed if holds or failed.any() else own
+    if people.height and (failed.any() or not placed.any()):
         if parameters.on_ineligible == "refuse":
-            raise NotEligible(_why_not(people.height, accounts, value_id, parameters))
+            there = failed if failed.any() else layer != LEFT_OUT
+            raise NotEligible(_why_not(_of(accounts, there), value_id[there], parameters, rows))
         placed = np.zeros(people.height, bool)
 
     hosted = people.filter(placed)
     codes = encode_columns(hosted, contract)
     shares, narrowest = _as_shares(codes, contract)
-    within = partition(_of(accounts, placed), value_id[placed], shares, narrowest, len(values))
     group = np.full(people.height, HELD_BACK, np.int64)
-    group[placed] = within
-    after = ledger.after(people, group, value_id, values, number, parameters.l, contract.sensitive)
+    for own in layers:
+        cut = own & placed
+        groups = partition(_of(accounts, cut), value_id[cut], shares[own[placed]], narrowest, len(values))
+        group[cut] = groups + group.max() + 1
+    within = group[placed]
+    after = ledger.after(
+        people, group, value_id, values, number, parameters.l, contract.sensitive, layer, rows
+    )
     after = after.forget(parameters.forget_after)
     generalization = generalize(codes, hosted[VALUE], within, np.zeros(hosted.height, bool), contract)
     return Candidate(
@@ -109,7 +127,12 @@ def release(
         linkage=hosted.select(PSEUDONYM, pl.Series("group_id", generalization.group_id)),
         state=after.state(),
         figures=_counted(
-            within, accounts, placed, ledger, after, dict(forecast(after.state(), contract).iter_rows())
+            within,
+            placed,
+            persons_of(hosted[PSEUDONYM]).filter(accounts.account[placed] < 0).n_unique(),
+            ledger,
+            after,
+            dict(forecast(after.state(), contract).iter_rows()),
         ),
     )
 
@@ -151,36 +174,39 @@ def _of(accounts: Accounts, placed: np.ndarray) -> Accounts:
     )
 
 
-def _why_not(number: int, accounts: Accounts, value_id: Ints, parameters: GlobalGuarantee) -> str:
+def _why_not(accounts: Accounts, value_id: Ints, parameters: GlobalGuarantee, rows: Ints | None) -> str:
     """One line: what is too frequent for whom, and the way out."""
+    number, counted = len(value_id), "people" if rows is None else "rows"
     most = int(np.bincount(value_id).max())
-    admits = float(accounts.largest.max())
+    # Of several rows, those of the person with the most of them admit least, and have to be placed too.
+    admits = float(accounts.largest.max() if rows is None else accounts.largest.min())
     new = int((accounts.account < 0).sum())
     way_out = "merge rare and frequent values into even ones, lower l, or set on_ineligible: wait"
+    if rows is not None:
+        way_out = f"lower rows_per_person, {way_out}"
     if most > admits * number:
         if parameters.strategy == "constant_ratio":
-            longest = longest_plan(parameters.l, most / number)
+            longest = longest_plan(parameters.l, most / number, 1 if rows is None else int(rows.max()))
             way_out = f"plan for fewer releases (at most {longest} with this table), {way_out}"
         return (
-            f"the most frequent sensitive value has {most} of {number} people, and a group may have"
+            f"the most frequent sensitive value has {most} of {number} {counted}, and a group may have"
             f" {admits:.1%} of one value at most: {way_out}"
         )
     return (
-        f"nobody can be placed: of {number} people {new} are new, and the others have too little of their"
+        f"nobody can be placed: of {number} {counted} {new} are new, and the others have too little of their"
         f" budgets left for the values of this table; {way_out}"
     )
 
 
 def _counted(
     group: np.ndarray,
-    accounts: Accounts,
     placed: np.ndarray,
+    new: int,
     before: Ledger,
     after: Ledger,
     left: Mapping[float, int],
 ) -> GuaranteeFigures:
     sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
-    new = int((placed & (accounts.account < 0)).sum())
     return GuaranteeFigures(
         people=len(group),
         tuples=len(group),

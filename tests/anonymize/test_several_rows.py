@@ -271,7 +271,6 @@ def test_people_with_one_row_have_the_pseudonyms_they_always_had():
         ({"principle": DECLARED["principle"] | {"adversary": "knows_algorithm"}}, "Write paper"),
         ({"principle": {"name": "e_equivalence", "m": 3, "e": 2}}, "takes one row for each person"),
         ({"principle": {"name": "streamliner", "l": 3}}, "takes one row for each person"),
-        ({"principle": {"name": "global_guarantee", "l": 3, "strategy": "geometric"}}, "takes one row"),
         ({"separate_readers": True}, "separate_readers is refused with rows: several"),
     ],
 )

@@ -146,3 +146,30 @@ def test_rows_are_declared_for_a_whole_series(clinic, republish, tmp_path):
     code, _, errors = republish("release", file, "--home", home)
     assert code == 2
     assert any("rows: is one, but series v1 was begun with several" in line for line in errors)
+
+
+def test_visits_under_the_global_guarantee_are_released_audited_and_forgotten(clinic, republish, tmp_path):
+    own = {"name": "global_guarantee", "l": 2, "strategy": "minimum", "rows_per_person": 3}
+    sensitive = {"name": "diagnosis", "semantics": "transient"}
+    file, home = clinic(2, principle=own | {"on_ineligible": "wait"}, sensitive=sensitive), tmp_path / "home"
+    code, _, errors = republish("release", file, "--home", home)
+    assert code == 0, errors
+    series, private = home / "published/clinic/v1", home / "private/clinic/v1"
+    linkage = read_table(private / "2024-01-01/linkage.parquet")
+    assert linkage["patient"].n_unique() < linkage.height
+    assert linkage.n_unique(["patient", "group_id"]) == linkage.height
+    for more in ((), ("--private", private)):
+        code, said, errors = republish("audit", series, "--truth", tmp_path, "--contract", file, *more)
+        assert code == 0, errors
+        assert any(line.startswith("breach probability") and " yes" in line for line in said)
+    who = linkage.filter(pl.col("patient").str.len_chars() == 3)["patient"][0]
+    asked = tmp_path / "who"
+    asked.write_text(f"{who}\n")
+    code, said, errors = republish(
+        "person", file, "--home", home, "--identifier", asked, "--out", tmp_path / "sheet"
+    )
+    assert code == 0, errors
+    code, _, errors = republish("forget", file, "--home", home, "--identifiers", asked, "--delete")
+    assert code == 0, errors
+    left = {path.name for path in (home / "private").rglob("*.parquet") if _has(path, who)}
+    assert not {name for name in left if not name.startswith("state-")}
