@@ -118,7 +118,7 @@ def test_a_missing_key_is_named(key):
             "principle",
             (
                 "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary,"
-                " spread, values_per_person"
+                " spread, regroup, values_per_person"
             ),
         ),
     ],
@@ -346,7 +346,7 @@ OF_THE_CONTRACT = [
         "principle.e",
         (
             "is unknown; accepted: name, m, on_ineligible, people_per_group, on_value_change, effort, format,"
-            " adversary, spread, values_per_person"
+            " adversary, spread, regroup, values_per_person"
         ),
     ),
     ({"keep_private": 0}, "keep_private", "must be all, or a whole number of releases from 1 on, not 0"),
