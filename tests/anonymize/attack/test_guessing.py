@@ -9,6 +9,7 @@ from anonymize.attack.measures import guessing
 from anonymize.attack.measures.guessing import drawn, guess_values
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
+from anonymize.people.codes import code_domain
 from tests.anonymize.attack.attack_series import VALUES, attacked_people, contract, publish, snapshots
 
 
@@ -91,3 +92,12 @@ def test_nobody_is_guessed_whom_no_group_covers():
     assert guess_values(away, published, declared) is None
     nobody = pl.DataFrame(schema=known.schema)
     assert drawn(nobody, None, 0).equals(nobody)  # a release without rows has no values either
+
+
+@pytest.mark.parametrize("most", [5, 500])
+def test_cells_begin_and_end_with_the_domain_since_each_of_them_is_smoothed(most):
+    known, _, declared, _ = released(0)
+    for column, attribute in declared.attributes():
+        lowest, highest = code_domain(attribute)
+        cells = guessing._Cells.of(known[column], attribute, column, most)
+        assert (cells.edges[0], cells.edges[-1]) == (lowest, highest + 1)
