@@ -91,8 +91,9 @@ class _OneColumn:
         beta = np.arange(m, len(counts) + 1)
         following = np.append(counts[m:], 0)
         alpha = np.minimum(counts[m - 1 :], (people - m * following) // beta)
-        # For beta = m, Inequality 6 is the eligibility of what there is.
-        alpha[1:] = np.minimum(alpha[1:], (people - m * counts[0]) // (beta[1:] - m))
+        # Inequality 6 follows. For beta = m it is the eligibility of what there is. A larger beta is needed
+        # only where each of the first m values has N // m people, and the others, N % m, are enough for alpha
+        # people of each of the beta - m values that follow.
         first = int(np.argmax(alpha >= 1))
         assert alpha[first] >= 1, "an m-eligible batch always has a step (Lemma 5)"
         return Step(np.sort(order[: beta[first]]), int(alpha[first]))

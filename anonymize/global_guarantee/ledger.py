@@ -42,7 +42,7 @@ class Ledger:
     """`person` (row in `people`), `value_id` (row in `values`), `spent` (of -ln(1 - 1/l)); sorted."""
     values: pl.DataFrame
     """`value`, `tuples` in the last release that had any: what the next one is expected to be like."""
-    number: int = 0
+    number: int
     """n of the last release."""
 
     @classmethod

@@ -586,9 +586,8 @@ def _combined(first: kernel.Cells, second: kernel.Cells) -> kernel.Cells:
     pairs, listed = np.unique(a * len(second.x) + b, return_inverse=True)
     one, other = pairs // len(second.x), pairs % len(second.x)
     rows, rest, shift = kernel.multiplied(_plain(first), one, _plain(second), other)
-    per_history = np.bincount(history, weights=sizes, minlength=len(first.start) - 1).astype(np.int64)
     return kernel.Cells(
-        start=np.concatenate([[0], np.cumsum(per_history)]),
+        start=np.concatenate([[0], np.cumsum(np.diff(first.start) * np.diff(second.start))]),
         listed=listed.astype(np.int32),
         low=np.hstack([first.low[one], second.low[other]]),
         high=np.hstack([first.high[one], second.high[other]]),

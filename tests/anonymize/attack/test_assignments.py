@@ -58,6 +58,14 @@ def test_an_m_invariant_series_leaves_everybody_all_values_of_their_signature(li
     assert not any(count.broken for count in counts.values())
 
 
+def test_one_changed_signature_is_enough_for_signatures_not_to_be_taken_as_invariant():
+    # By their ages people may be in several groups. With invariant signatures somebody's true value would be
+    # impossible, and another one's certain.
+    counts, figures = attacked(["xz", "uv", "wy"], ["uw", "xz", "vy"], linked=False)
+    assert counts["risk"].found == 0.625
+    assert figures.certain == 0
+
+
 def test_risks_that_cannot_be_counted_are_undecided_unless_lemma_3_bounds_them(monkeypatch):
     monkeypatch.setattr("anonymize.attack.exact_risk.LARGEST_COMPONENT", 2)
     series = [["tuv"], ["tuv", "wx"]]

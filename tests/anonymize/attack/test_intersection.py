@@ -55,6 +55,16 @@ def test_different_signatures_over_a_lifespan_give_the_value_away():
     assert intersected(candidates([state])) == found
 
 
+def test_a_series_of_a_smaller_domain_does_not_have_the_values_that_came_later():
+    bob = people(bob=("v0", 5))
+    wide = pl.Series("value", [f"v{number}" for number in range(65)])
+    series = [
+        intersect(bob, groups(signature), domain, 1, None)
+        for signature, domain in (("v0 v1", wide.head(64)), ("v0 v64", wide))
+    ]
+    assert candidates(series, "value")["candidates"].to_list() == [1]
+
+
 def test_lifespans_are_apart_until_someone_links_them():
     bob, nobody = people(bob=("flu", 5)), people(eve=("flu", 15))
     both = groups("flu bronchitis", "flu gastritis")

@@ -144,6 +144,7 @@ def test_counterfeits_that_look_like_nobody_are_told_apart_in_anatomy():
     assert found["undecided"] == found["people"] > 0
     said = describe_findings(findings)
     assert f"as clearly as chance does in 1 of {1 / found['found']:,.0f} releases" in said
+    assert f"from 1 of {1 / CERTAIN:,.0f} on, none is published" in said
     # A release of another tool is judged once, and a table that is not in our order is none of ours.
     assert broken(attacked([older], is_own_format=False)) == {fi.COUNTERFEITS}
     upside_down = {"quasi_identifiers": older.tables["quasi_identifiers"].reverse()}

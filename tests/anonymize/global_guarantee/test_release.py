@@ -252,6 +252,7 @@ class TestSmallAndStrangeTables:
             self.first(people)
         waits = self.first(people, make_contract(strategy="minimum", on_ineligible="wait"))
         assert waits.figures.held_back == 50
+        assert waits.figures.largest_group == 0
         assert waits.state.tables["people"].is_empty()
 
     def test_identical_quasi_identifiers_are_one_group(self):

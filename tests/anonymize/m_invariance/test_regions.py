@@ -74,6 +74,13 @@ def test_values_of_one_region_share_a_signature():
     assert [groups.sum() for groups in family.by_region] == [100, 0]
 
 
+def test_groups_without_a_value_that_nearly_everybody_could_have_share_one_bucket():
+    # Of 126 people 39 have value 0, so that 3 of the 42 groups do without it.
+    family = choose_family(np.array([[39, 13, 7, 23, 18, 5, 21]]), 3)
+    without = family.groups().number[~family.signatures[:, 0]]
+    assert without.tolist() == [3]
+
+
 def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_are():
     # What decides on the release is the same for both tables, so nothing published tells them apart.
     rng = np.random.default_rng(3)

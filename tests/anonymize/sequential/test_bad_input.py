@@ -32,6 +32,14 @@ JOBS_OF_T2 = {"job": ["Banker", "Driver"], "disease": ["flu", "HIV"]}
             {"requirement": "linkability", "y": ["class", "disease"], "k": {"HIV": 0.5}},
             r"a mapping of values .* for each",
         ),
+        (
+            {
+                "requirement": "linkability",
+                "y": ["class", "disease"],
+                "k": {"disease": {"HIV": 0.5}, "class": 1},
+            },
+            r"a mapping of values .* for each",
+        ),
         ({"requirement": "linkability", "k": 0.5}, r"pid are records, whose values nobody infers"),
         ({"x": ["job", "age", "disease"], "y": ["disease", "job"]}, r"x and y overlap in job, disease"),
         (

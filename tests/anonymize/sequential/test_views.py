@@ -257,6 +257,31 @@ def test_inconsistent_pairs_are_no_matches():
         assert set(made.published["view"]["sex"]) == cut
 
 
+def test_an_inconsistent_pair_with_a_column_of_both_tables_is_about_the_labels_below_its_own():
+    # No man is a professional: he matches both drivers, of whom one has HIV, and neither clerk.
+    columns = [
+        {"name": "sex", "kind": "category", "order": ["F", "M"]},
+        {"name": "job", "kind": "category", "hierarchy": JOBS, "keep": True},
+    ]
+    wanted = view_contract(
+        columns,
+        requirement="linkability",
+        k={"HIV": 0.5},
+        x=["sex"],
+        y=["disease"],
+        inconsistent={"sex:job": [["M", "Professional"]]},
+        previous=[{"path": "t2", "columns": ["job", "disease"]}],
+    )
+    t2 = table(job=["Driver", "Driver", "Clerk", "Clerk"], disease=["HIV", "flu"] * 2)
+    rows = people(sex=["M", "F"], job=["Driver", "Clerk"])
+    made = SEQUENTIAL.release(rows, wanted, state(t2), 1, None)
+    assert set(made.published["view"]["sex"]) == {"F", "M"}
+    assert attack_view(made, rows, wanted, previous=[t2]).holds
+    professional = people(sex=["M", "F"], job=["Clerk", "Driver"])
+    with pytest.raises(SnapshotError, match="1 of the view's 2 records match none"):
+        SEQUENTIAL.release(professional, wanted, state(t2), 1, None)
+
+
 def test_generalized_releases_of_republish_are_previous_releases():
     wanted = view_contract(
         [AGE, CLASS], x=["age"], y=["disease"], previous=[{"path": "t2", "columns": ["age", "disease"]}]

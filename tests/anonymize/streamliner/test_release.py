@@ -200,6 +200,7 @@ def test_a_group_that_is_not_l_diverse_is_counted():
         (2, ["a"] * 9),
         (3, ["a", "b", "a", "b"]),
         (4, ["a", "b", "c"] * 5),
+        (2, ["a", "a", "a", "b", "c"]),
         (2, []),
     ],
 )

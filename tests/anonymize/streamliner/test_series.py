@@ -65,6 +65,7 @@ def test_the_state_is_that_of_m_invariance():
     candidate = run(people, contract)
     memory, buckets = candidate.state.tables["memory"], candidate.state.tables["buckets"]
     assert memory.height == people.height
+    assert memory.select("first_release", "last_release").unique().rows() == [(1, 1)]
     assert dict(memory.schema) == {
         "pseudonym": pl.Binary, "bucket_id": pl.Int32, "first_release": pl.Int32, "last_release": pl.Int32,
     }  # fmt: skip
