@@ -71,10 +71,10 @@ def _ends(counts: np.ndarray, least: np.ndarray, margin: np.ndarray) -> np.ndarr
     """The levels that strata end before: the tightest stratum that holds is cut off, and so on."""
     people = counts.sum(axis=1)
     stop, ends = len(counts), []
-    while True:
+    while stop > 1:
         middle = np.searchsorted(np.cumsum(people[:stop]), people[:stop].sum() / 2)
-        is_gain = margin[middle] > GAIN * margin[:stop].min()
         for cut in range(stop - 1, 0, -1):
+            is_gain = margin[middle] > GAIN * margin[:stop].min() and margin[:cut].min() > margin[:stop].min()
             if is_gain and _holds(counts[:cut], least[:cut]) and _holds(counts[cut:stop], least[cut:stop]):
                 ends.append(cut)
                 stop = cut
