@@ -311,8 +311,7 @@ def _said(roles: Roles) -> Iterator[str]:
     known = ", ".join(f"{one.name} ({one.kind})" for one in roles.quasi_identifiers) or "nothing"
     yield f"  identifies a person     {roles.identifier.name}"
     if roles.has_several:
-        apart = f"; told apart by {roles.row.name}" if roles.row else ""
-        yield f"  has several rows        a person{apart}"
+        yield f"  tells rows apart        {roles.row.name if roles.row else 'all columns together'}"
     yield f"  others may know         {known}"
     yield f"  nobody may learn        {roles.sensitive.name}"
     for column, why in roles.left_out:

@@ -183,12 +183,11 @@ def _not_published(column: Column, unique: Sequence[str]) -> str | None:
         return "has one value alone"
     if has_word(column, MUST_NOT_BE_LEARNT):
         return "looks as if nobody may learn it, either: sensitive may be a list of columns"
-    if _is_numbering(column, unique):
-        return "has another value in each row, as identifiers have"
     kinds = {
         "free text": "free text, or a value of nearly each person's own",
         "time": "moments, and not dates: give it as dates in the source, if others may know them",
         "nothing": "has no values",
         "other": "of a type that is not read",
     }
-    return kinds.get(column.kind)
+    numbering = "has another value in each row, as identifiers have"
+    return numbering if _is_numbering(column, unique) else kinds.get(column.kind)

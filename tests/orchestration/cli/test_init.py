@@ -243,7 +243,7 @@ def test_visits_are_told_apart_in_several_snapshots(republish, tmp_path, monkeyp
     code, out, _ = republish("init", "visits_31.12.2024.csv", "--yes")
     declared = load_contract(tmp_path / "visits.yaml").contract
     assert (code, declared.rows, declared.row) == (0, "several", "visit")
-    assert "  has several rows        a person; told apart by visit" in out
+    assert "  tells rows apart        visit" in out
     assert [qi.name for qi in declared.quasi_identifiers] == ["region"]
     assert "  left out                booking: has another value in each row, as identifiers have" in out
     assert declared.releases.cron == "0 0 L 3,6,9,12 *"
@@ -263,7 +263,7 @@ def test_a_second_number_of_people_is_left_out_in_several_snapshots(republish, t
     assert (code, declared.identifier, declared.rows) == (0, "patient", "one")
     assert [qi.name for qi in declared.quasi_identifiers] == ["age"]
     assert "  left out                file: has another value in each row, as identifiers have" in out
-    assert not [line for line in out if "has several rows" in line]
+    assert not [line for line in out if "tells rows apart" in line]
 
 
 @pytest.mark.parametrize(
