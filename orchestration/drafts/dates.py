@@ -84,12 +84,16 @@ def schedule_of(releases: Sequence[str]) -> str | None:
     '@halfyearly'
     >>> schedule_of(["2024-01-15", "2024-02-15"])
     '0 0 15 * *'
+    >>> schedule_of(["2024-12-31", "2025-03-31", "2025-06-30"])  # L is the last day of a month
+    '0 0 L 3,6,9,12 *'
     """
     dates = [dt.date.fromisoformat(release) for release in releases]
     if len(dates) < 2:
         return None
     first = dates[0]
-    monthly = [f"0 0 {first.day} {_months(first.month, step)} *" for step in (12, 6, 3, 1) if first.day <= 28]
+    is_last = (first + dt.timedelta(days=1)).day == 1
+    days = [first.day] * (first.day <= 28) + ["L"] * is_last
+    monthly = [f"0 0 {day} {_months(first.month, step)} *" for day in days for step in (12, 6, 3, 1)]
     for cron in (*monthly, f"0 0 * * {first.isoweekday() % 7}", "0 0 * * *"):
         ticked = [tick.date() for tick in itertools.islice(ticks(cron, first), len(dates))]
         if ticked == dates:

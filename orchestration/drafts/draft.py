@@ -310,6 +310,8 @@ def _said(roles: Roles) -> Iterator[str]:
     assert roles.sensitive is not None
     known = ", ".join(f"{one.name} ({one.kind})" for one in roles.quasi_identifiers) or "nothing"
     yield f"  identifies a person     {roles.identifier.name}"
+    if roles.has_several:
+        yield f"  tells rows apart        {roles.row.name if roles.row else 'all columns together'}"
     yield f"  others may know         {known}"
     yield f"  nobody may learn        {roles.sensitive.name}"
     for column, why in roles.left_out:

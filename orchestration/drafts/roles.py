@@ -15,6 +15,8 @@ FEWEST_VALUES = 4
 """A column with fewer values is hardly what nobody may learn: two values protect nobody."""
 MOST_QUASI_IDENTIFIERS = 8
 """More of them make every interval wide: the others are proposed as comments."""
+IDENTIFYING = ("number", "category", "free text")
+"""What identifies: a code is a category to somebody who sees it in several files."""
 LONG = 5
 """Letters of a word that is found in compounds, too."""
 RESERVED = {"release", "group_id"}
@@ -92,16 +94,15 @@ def names_somebody(column: Column) -> bool:
     return is_name or has_word(column, NAMES_SOMEBODY)
 
 
-def is_unique(column: Column) -> bool:
-    """Whether every row has a value, and another one."""
-    return column.missing == 0 and column.distinct == column.rows > 0
-
-
-def _is_numbering(column: Column) -> bool:
-    """Whether whole numbers number the rows, all of them or some."""
-    if not (is_unique(column) and column.kind == "number" and column.is_whole and column.rows > FEW_LABELS):
+def _is_numbering(column: Column, unique: Sequence[str]) -> bool:
+    """Whether each row of a file has its own whole number or code, all rows or some numbered by it."""
+    if column.name not in unique or column.distinct <= FEW_LABELS:
         return False
-    is_dense = most_of(column.values) - least_of(column.values) < DENSE * column.rows
+    if column.kind == "category":
+        return True  # it repeats from file to file alone
+    if column.kind != "number" or not column.is_whole:
+        return False
+    is_dense = most_of(column.values) - least_of(column.values) < DENSE * column.distinct
     return bool(is_dense) or has_word(column, OF_AN_IDENTIFIER)
 
 
@@ -110,7 +111,7 @@ def likely_identifier(columns: Sequence[Column], unique: Sequence[str]) -> Colum
 
     A column that is called after persons is it, even if rows repeat it: one that numbers visits is not.
     """
-    fit = [one for one in columns if one.kind in ("number", "category", "free text") and not one.missing]
+    fit = [one for one in columns if one.kind in IDENTIFYING and not one.missing]
     of_persons = [one for one in fit if has_word(one, OF_A_PERSON) and has_word(one, OF_AN_IDENTIFIER)]
     persons = [one for one in fit if has_word(one, OF_A_PERSON) and one.distinct > FEW_LABELS]
     different = [one for one in fit if one.name in unique and (one.kind != "number" or one.is_whole)]
@@ -144,15 +145,15 @@ def roles_of(
 ) -> Roles:
     """The roles of all columns beside these two; `unique` are those with another value in each row."""
     has_several = identifier.name not in unique
-    numbering = [one for one in columns if one.name in unique and one.kind in ("number", "free text")]
-    whole = [one for one in numbering if (one.kind != "number" or one.is_whole) and one is not sensitive]
+    different = [one for one in columns if one.name in unique and one.kind in IDENTIFYING]
+    whole = [one for one in different if (one.kind != "number" or one.is_whole) and one is not sensitive]
     row = whole[0] if has_several and whole else None
     left_out: list[tuple[Column, str]] = []
     known: list[Column] = []
     for one in columns:
         if one in (identifier, sensitive, row):
             continue
-        if (why := _not_published(one)) is None:
+        if (why := _not_published(one, unique)) is None:
             known.append(one)
         else:
             left_out.append((one, why))
@@ -170,7 +171,7 @@ def roles_of(
     )
 
 
-def _not_published(column: Column) -> str | None:
+def _not_published(column: Column, unique: Sequence[str]) -> str | None:
     """Why a column is no quasi-identifier; None if it may be one."""
     if column.name in RESERVED:
         return "has a name that releases use themselves: give it another one in the source"
@@ -183,10 +184,10 @@ def _not_published(column: Column) -> str | None:
     if has_word(column, MUST_NOT_BE_LEARNT):
         return "looks as if nobody may learn it, either: sensitive may be a list of columns"
     kinds = {
-        "number" if _is_numbering(column) else "": "has another value in each row, as identifiers have",
         "free text": "free text, or a value of nearly each person's own",
         "time": "moments, and not dates: give it as dates in the source, if others may know them",
         "nothing": "has no values",
         "other": "of a type that is not read",
     }
-    return kinds.get(column.kind)
+    numbering = "has another value in each row, as identifiers have"
+    return numbering if _is_numbering(column, unique) else kinds.get(column.kind)

@@ -227,6 +227,45 @@ def test_visits_of_people_are_several_rows_of_a_person(republish, tmp_path, monk
     assert republish("validate", "visits.yaml")[0] == 0
 
 
+def test_visits_are_told_apart_in_several_snapshots(republish, tmp_path, monkeypatch):
+    """A visit's code repeats from file to file; it is what tells rows apart, and nothing to publish."""
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(5)
+    rows = [
+        (f"V{at:05}", f"B{at + 4000}", f"P{at % 120:03}", chance.choice(("north", "south")),
+         ILL[chance.randrange(8)])
+        for at in range(360)
+    ]  # fmt: skip
+    head = ("visit", "booking", "patient", "region", "diagnosis")
+    for release, there in (("31.12.2024", 300), ("31.03.2025", 330), ("30.06.2025", 360)):
+        table = pl.DataFrame(rows[:there], head, orient="row")
+        table.write_csv(tmp_path / f"visits_{release}.csv", separator=";")
+    code, out, _ = republish("init", "visits_31.12.2024.csv", "--yes")
+    declared = load_contract(tmp_path / "visits.yaml").contract
+    assert (code, declared.rows, declared.row) == (0, "several", "visit")
+    assert "  tells rows apart        visit" in out
+    assert [qi.name for qi in declared.quasi_identifiers] == ["region"]
+    assert "  left out                booking: has another value in each row, as identifiers have" in out
+    assert declared.releases.cron == "0 0 L 3,6,9,12 *"
+    code, out, _ = republish("validate", "--all", "visits.yaml")
+    assert (code, "  all snapshots that are there would be released (3)" in out) == (0, True)
+
+
+@pytest.mark.parametrize("second", ["V{:05}", "{}"])
+def test_a_second_number_of_people_is_left_out_in_several_snapshots(republish, tmp_path, monkeypatch, second):
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"P{at:04}", second.format(7000 + at), 20 + at % 50, ILL[at % 8]) for at in range(100)]
+    table = pl.DataFrame(rows, ("patient", "file", "age", "diagnosis"), orient="row")
+    for release in RELEASES:
+        table.write_csv(tmp_path / f"people_{release}.csv")
+    code, out, _ = republish("init", f"people_{RELEASES[0]}.csv", "--yes")
+    declared = load_contract(tmp_path / "people.yaml").contract
+    assert (code, declared.identifier, declared.rows) == (0, "patient", "one")
+    assert [qi.name for qi in declared.quasi_identifiers] == ["age"]
+    assert "  left out                file: has another value in each row, as identifiers have" in out
+    assert not [line for line in out if "tells rows apart" in line]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -408,6 +447,9 @@ def test_a_date_that_can_be_read_in_two_ways_is_said():
         (["2024-01-01", "2024-04-01", "2024-07-01"], "@quarterly"),
         (["2024-02-01", "2024-05-01"], "0 0 1 2,5,8,11 *"),
         (["2024-01-15", "2024-02-15"], "0 0 15 * *"),
+        (["2024-01-31", "2024-02-29", "2024-03-31"], "0 0 L * *"),
+        (["2023-02-28", "2023-03-28"], "0 0 28 * *"),
+        (["2024-01-31", "2024-02-28"], None),
         (["2023-01-01", "2024-01-01"], "@yearly"),
         (["2024-01-01", "2024-01-08"], "@weekly"),
         (["2024-01-01", "2024-01-02"], "@daily"),
