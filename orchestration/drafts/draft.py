@@ -176,7 +176,8 @@ def _several_rows(found: FoundTable, roles: Roles) -> Iterator[str]:
         repeated = identifier.rows - identifier.distinct
         yield f"# {GUESS} {repeated:,} of {identifier.rows:,} rows repeat it: visits, say. For one row of"
         yield "#   each person, take the last visit, say, and leave out the next lines"
-    yield "rows: several"
+    apart = "" if roles.row else ", told apart by all columns together"
+    yield "rows: several".ljust(34) + f" # the identifier repeats: people have several{apart}"
     if roles.row is not None:
         yield f"row: {flow(roles.row.name)}".ljust(34) + " # tells a row from all others; never published"
 

@@ -251,6 +251,20 @@ def test_visits_are_told_apart_in_several_snapshots(republish, tmp_path, monkeyp
     assert (code, "  all snapshots that are there would be released (3)" in out) == (0, True)
 
 
+def test_visits_without_a_number_are_told_apart_by_all_columns(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"P{at % 120:03}", 20 + at % 60, ILL[at % 7]) for at in range(240)]
+    for release in RELEASES:
+        table = pl.DataFrame(rows, ("patient", "age", "diagnosis"), orient="row")
+        table.write_csv(tmp_path / f"visits_{release}.csv")
+    code, out, _ = republish("init", f"visits_{RELEASES[0]}.csv", "--yes")
+    declared = load_contract(tmp_path / "visits.yaml").contract
+    assert (code, declared.rows, declared.row) == (0, "several", None)
+    assert "  tells rows apart        all columns together" in out
+    assert "several, told apart by all columns together" in (tmp_path / "visits.yaml").read_text()
+    assert republish("validate", "--all", "visits.yaml")[0] == 0
+
+
 @pytest.mark.parametrize("second", ["V{:05}", "{}"])
 def test_a_second_number_of_people_is_left_out_in_several_snapshots(republish, tmp_path, monkeypatch, second):
     monkeypatch.chdir(tmp_path)
