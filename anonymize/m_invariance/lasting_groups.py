@@ -31,11 +31,17 @@ def together(pseudonyms: pl.Series, group: Ints, counterfeit: Bools) -> pl.DataF
 
 
 def lasting(
-    pseudonyms: pl.Series, bucket: Ints, value: Ints, shares: Floats, before: pl.DataFrame, regroup: float
+    pseudonyms: pl.Series,
+    bucket: Ints,
+    value: Ints,
+    shares: Floats,
+    sizes: Ints,
+    before: pl.DataFrame,
+    regroup: float,
 ) -> Ints:
     """Number the groups that stay as they were, int64[N] from 0 on; `APART` for people of all others.
 
-    A group can stay if all its people are still there, in the same bucket, each with another value. In a
+    A group can stay if all its people are still there, in the same bucket, and have all its values. In a
     bucket that has other people, too, a share of `regroup` of these groups does not, those with the longest
     intervals first. Values of a bucket are treated alike: exchange two of them throughout a bucket, and the
     same groups stay.
@@ -44,12 +50,13 @@ def lasting(
     ----------
     pseudonyms, bucket, value, shares
         Of each person: N rows. `shares`, float64[N, d], are quasi-identifiers as shares of their domains.
+    sizes
+        int[B]: how many values each bucket has. Somebody who was forgotten is missing from `before`, too.
     before
         The groups of the last release, as `together` noted them.
     """
-    sizes = before.group_by("group_id").agg(size=pl.len())
     lengths = [f"length_{column}" for column in range(shares.shape[1])]
-    own = pl.DataFrame({PSEUDONYM: pseudonyms, "bucket": bucket, "value": value})
+    own = pl.DataFrame({PSEUDONYM: pseudonyms, "bucket": bucket, "value": value, "size": sizes[bucket]})
     own = own.with_columns(pl.Series(name, shares[:, at]) for at, name in enumerate(lengths))
     grouped = own.join(before, on=PSEUDONYM, how="left", maintain_order="left")
     known = [pl.col(name).replace(LACKING, None) for name in lengths]
@@ -60,10 +67,9 @@ def lasting(
             pl.len().alias("people"),
             pl.col("value").n_unique().alias("values"),
             pl.col("bucket").n_unique().alias("buckets"),
-            pl.col("bucket").first(),
+            pl.col("bucket", "size").first(),
             pl.sum_horizontal(one.max() - one.min() for one in known).alias("length"),
         )
-        .join(sizes, on="group_id")
         .filter(pl.col("people") == pl.col("size"), values=pl.col("size"), buckets=1)
         .join(own.group_by("bucket").len("present"), on="bucket")
         .with_columns(is_untouched=pl.col("people").sum().over("bucket") == pl.col("present"))

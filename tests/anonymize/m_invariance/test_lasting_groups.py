@@ -112,14 +112,24 @@ def test_what_is_promised_holds_as_before(seed):
 
 def test_a_group_whose_values_became_alike_does_not_stay():
     """A changed value that is still in the signature: two people of a group have the same one."""
-    shares, bucket = np.zeros((4, 1)), np.zeros(4, np.int64)
+    shares, bucket, sizes = np.zeros((4, 1)), np.zeros(4, np.int64), np.array([2, 2])
     names = pl.Series("pseudonym", [b"a", b"b", b"c", b"d"])
     before = together(names, np.array([1, 1, 2, 2]), np.zeros(4, bool))
-    assert lasting(names, bucket, np.array([0, 1, 0, 1]), shares, before, 0).tolist() == [0, 0, 1, 1]
-    assert lasting(names, bucket, np.array([0, 0, 0, 1]), shares, before, 0).tolist() == [APART, APART, 0, 0]
+    assert lasting(names, bucket, np.array([0, 1, 0, 1]), shares, sizes, before, 0).tolist() == [0, 0, 1, 1]
+    assert lasting(names, bucket, np.array([0, 0, 0, 1]), shares, sizes, before, 0).tolist() == [
+        APART,
+        APART,
+        0,
+        0,
+    ]
     moved = np.array([0, 1, 0, 0])
-    assert lasting(names, moved, np.array([0, 1, 0, 1]), shares, before, 0).tolist() == [APART, APART, 0, 0]
-    assert lasting(names[:3], bucket[:3], np.array([0, 1, 0]), shares[:3], before, 0).tolist() == [
+    assert lasting(names, moved, np.array([0, 1, 0, 1]), shares, sizes, before, 0).tolist() == [
+        APART,
+        APART,
+        0,
+        0,
+    ]
+    assert lasting(names[:3], bucket[:3], np.array([0, 1, 0]), shares[:3], sizes, before, 0).tolist() == [
         0,
         0,
         APART,
@@ -132,11 +142,31 @@ def test_a_group_with_a_counterfeit_does_not_stay():
     assert noted["pseudonym"].to_list() == [b"a", b"b"]
 
 
+def test_who_is_forgotten_is_missed_in_their_group():
+    """Nothing that is kept has them; the others of their group come to other people."""
+
+    def forgets(state):
+        forgotten = state.tables[TOGETHER]["pseudonym"][0]
+        kept = {
+            name: table.filter(pl.col("pseudonym") != forgotten) if "pseudonym" in table.columns else table
+            for name, table in state.tables.items()
+        }
+        return State(kept)
+
+    series = tables(releases=2)
+    first, second = released(series, forgets, regroup=0)
+    (person,) = first.state.tables[TOGETHER]["pseudonym"].head(1)
+    (group,) = (group for group in groups(first) if person in group)
+    assert group - {person} not in groups(second)
+    (sizes,) = {frozenset(map(len, made)) for made in [whole(second)]}
+    assert min(sizes) >= 3
+
+
 def test_nobody_is_published_and_nothing_stays():
     none = pl.Series("pseudonym", [], dtype=pl.Binary)
     empty = np.empty(0, np.int64)
     noted = together(none, empty, np.empty(0, bool))
-    assert lasting(none, empty, empty, np.empty((0, 2)), noted, 0.5).tolist() == []
+    assert lasting(none, empty, empty, np.empty((0, 2)), empty, noted, 0.5).tolist() == []
 
 
 def test_another_share_is_a_safe_change():
