@@ -48,7 +48,7 @@ class Clues:
     """What releases so far say of people whose group was known, beside their quasi-identifiers."""
 
     hosts: pl.DataFrame
-    """`person`, `group_id`: the last group of each."""
+    """`person`, `group_id`: the groups of the last release."""
     said: pl.DataFrame
     """`person`, `value`, `earlier`, `last`: logarithms of what groups said of each value. `last` is what the
     last group did, which says it once however often it is published."""
@@ -456,7 +456,5 @@ def _after(
             "last": np.log(said[own]),
         }
     )
-    if clues is None:
-        return Clues(hosted, now)
-    kept, hosts = (one.join(hosted, on="person", how="anti") for one in (clues.said, clues.hosts))
-    return Clues(pl.concat([hosts, hosted]), pl.concat([kept, now]))
+    kept = [] if clues is None else [clues.said.join(hosted, on="person", how="anti")]
+    return Clues(hosted, pl.concat([*kept, now]))

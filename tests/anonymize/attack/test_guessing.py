@@ -137,7 +137,8 @@ def test_who_is_away_is_not_forgotten():
     some = first.hosts["group_id"] != 1
     here = pl.col("person").is_in(first.hosts.filter(some)["person"].implode())
     after = guess_values(known.filter(here), published, declared, linkage.filter(here), first).clues
-    for before, now in ((first.hosts, after.hosts), (first.said, after.said)):
-        assert set(now["person"]) == set(before["person"])
+    assert set(after.said["person"]) == set(first.said["person"])
+    # Groups have other numbers in each release: those of the last one alone are compared.
+    assert set(after.hosts["person"]) == set(first.hosts.filter(here)["person"])
     absent = first.said.filter(~here).sort("person", "value")
     assert after.said.filter(~here).sort("person", "value").equals(absent)
