@@ -70,9 +70,8 @@ def compile_kernels(patients: int = 1_300) -> None:
                 several = {"quasi_identifiers": [AGE], "sensitive": SEVERAL[:number]}
                 declared = {**DECLARED, **several, "principle": {"name": principle.name, **OF_SEVERAL}}
                 _release([_with_wards(first)], parse_contract(declared))
-        if (
-            "values_per_person" in principle.parameters.model_fields
-        ):  # of rows, others call no kernel of their own
+        # Of several rows, other principles call no kernel that they don't call of one.
+        if "values_per_person" in principle.parameters.model_fields:
             visits = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease"}, "rows": "several"}
             declared = {**DECLARED, **visits, "principle": {"name": principle.name, **OF_ROWS}}
             _release([pl.concat([first, first])], parse_contract(declared))

@@ -57,7 +57,7 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats
 
     `needed`, float64[budgets, V], is what each of these spends on each value.
 
-    -1 if nothing will do. AttackResult by bisection, since spending more never leaves more releases.
+    -1 if nothing will do. Found by bisection, since spending more never leaves more releases.
     """
     shape = (*needed.shape, HORIZON)
     budgets, needs = whole[:, None, None], needed[:, :, None]

@@ -74,7 +74,8 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
         knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
-            releases.append(_attack_release(material, series, number, knowledge, seconds, releases[-1:]))
+            with named(series.releases[number - 1].path):
+                releases.append(_attack_release(material, series, number, knowledge, seconds, releases[-1:]))
             knowledge = releases[-1].attack.knowledge
             ever = _with_places(ever, releases[-1].known)
             occur = _occurred(material, series, number, with_combinations(occur, releases[-1].known))
@@ -102,18 +103,6 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
 
 
 def _attack_release(
-    material: Material,
-    series: PublishedSeries,
-    number: int,
-    knowledge: Knowledge,
-    seconds: float,
-    before: Sequence[AttackedRelease],
-) -> AttackedRelease:
-    with named(series.releases[number - 1].path):
-        return _attacked_release(material, series, number, knowledge, seconds, before)
-
-
-def _attacked_release(
     material: Material,
     series: PublishedSeries,
     number: int,
