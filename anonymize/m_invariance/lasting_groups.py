@@ -1,7 +1,7 @@
 """Groups that stay together from release to release, so that fewer releases put people among others.
 
-Every release that puts a person among other people of the same signature says once more who has another value
-than whom. Of an adversary who learns how values go with quasi-identifiers, all that adds up.
+Two people of a group have different values. A release that puts people into other groups says that of other
+pairs, and an adversary who learns how values go with quasi-identifiers puts all of it together.
 """
 
 from __future__ import annotations

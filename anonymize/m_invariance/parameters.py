@@ -45,9 +45,9 @@ class MInvariance(BucketParameters):
     column: `income: 0.3` is the share of all bins between them, and `income: {ratio: 2}` how many times the
     one is as large as the other."""
     regroup: float = Field(1.0, ge=0, le=1, exclude_if=lambda share: share == 1)
-    """The share of groups that nobody left that are made anew in each release, those with the longest
-    intervals first. With 1, people are put among others in every release, which an adversary learns from;
-    with 0, groups stay until somebody leaves, and intervals grow longer."""
+    """Of the groups whose people are all still there, this share is made anew in each release, those with the
+    longest intervals first. With 1, people are put among others in every release, which an adversary learns
+    from; with 0, groups stay until somebody leaves, and intervals grow longer."""
     values_per_person: StrictInt | None = Field(None, ge=1, exclude_if=lambda most: most is None)
     """Where people have several rows (`rows: several`): so many signatures a person gets at most, ever, one
     for each of their values. Rows with further values are left out, by lot, unless a signature has them."""

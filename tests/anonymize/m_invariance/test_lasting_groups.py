@@ -136,6 +136,26 @@ def test_a_group_whose_values_became_alike_does_not_stay():
     ]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_which_groups_stay_says_nothing_of_values(seed):
+    """Exchange two values of a bucket, for everybody in it: the same groups stay."""
+    rng = np.random.default_rng(seed)
+    names = pl.Series("pseudonym", [b"%d" % n for n in range(120)])
+    bucket, value = np.repeat([0, 1], 60), np.tile(np.arange(3), 40)
+    before = together(names, np.repeat(np.arange(40), 3), np.zeros(120, bool))
+    here = np.sort(rng.permutation(120)[:110])
+    value[rng.integers(0, 120, 5)] = 0  # some changed
+    exchanged = np.where(bucket == 1, np.array([1, 0, 2])[value], value)
+    shares, sizes = rng.random((110, 2)), np.array([3, 3])
+    found = [
+        lasting(names.gather(here), bucket[here], one[here], shares, sizes, before, 0.3).tolist()
+        for one in (value, exchanged)
+    ]
+    assert found[0] == found[1]
+    assert APART in found[0]
+    assert max(found[0]) > 10
+
+
 def test_a_group_with_a_counterfeit_does_not_stay():
     names = pl.Series("pseudonym", [b"a", b"b", b"c"])
     noted = together(names, np.array([1, 1, 2, 2]), np.array([False, False, False, True]))
