@@ -12,7 +12,7 @@ from anonymize.principle.principle import Choice, Principle
 
 M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
-    version="7",
+    version="8",
     release=split_by_lot(
         on_first_call("anonymize.m_invariance.release", "release"), lambda principle: 1 / principle.m
     ),

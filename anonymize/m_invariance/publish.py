@@ -61,9 +61,9 @@ def publish_groups(
     shares, ranks = np.vstack([shares, shares[alike]]), np.append(ranks, mixed(lots))
     group = np.full(len(bucket), APART)
     if before is not None:
-        here, regroup = slice(len(hosting)), contract.principle.regroup
         sizes = np.bincount(np.unique(np.stack([bucket, value]), axis=1)[0], minlength=buckets)
-        group[here] = lasting(hosted[PSEUDONYM], hosting, value[here], shares[here], sizes, before, regroup)
+        own, regroup = shares[: len(hosting)], contract.principle.regroup
+        group = lasting(hosted[PSEUDONYM], bucket, value, own, sizes, before, regroup)
     anew = group == APART
     made = group_people(
         bucket[anew],

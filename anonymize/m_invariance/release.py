@@ -158,8 +158,9 @@ class _Release(BucketRelease[MInvariance, _Planned]):
     ) -> tuple[dict[str, pl.DataFrame], BucketFigures]:
         tables, plan, apart = {GROUPING: self._grouping}, assigned.planned.plan, assigned.planned.apart
         if self.contract.principle.regroup < 1:
-            hosted = assigned.hosted[PSEUDONYM]
-            tables[TOGETHER] = together(hosted, tuples.group_id, tuples.counterfeit)
+            hosted, codes = assigned.hosted[PSEUDONYM], assigned.planned.codes.filter(assigned.is_hosted)
+            group = tuples.group_id[: len(hosted)]
+            tables[TOGETHER] = together(hosted, group, normalised(codes, self.contract))
         if apart is not None:
             tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
             people = int(apart[assigned.bucket].sum())

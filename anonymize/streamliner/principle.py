@@ -19,7 +19,7 @@ def streamliner(
     series = StreamlinedSeries(later)
     return Principle(
         parameters=StreamlinerParameters,
-        version="3",
+        version="4",
         release=series.release,
         promise=series.promise,
         format=lambda _contract: GENERALIZATION,

@@ -22,8 +22,6 @@ from orchestration.drafts.yaml_lines import comment, flow
 
 LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
-REGROUP = 0.25
-"""The share of groups made anew in each release: it costs little, and leaves an adversary who learns less."""
 SIGNATURES = 4
 """Signatures of m values that a person with several rows may need, each for another value, and one more."""
 MOST, FEWEST = 4, 2
@@ -282,9 +280,7 @@ def _principle(column: Column, not_sensitive: tuple[str, ...], *, has_several: b
         yield "#   not_sensitive; else merge values into groups"
     else:
         yield f"# {GUESS} republish compare says what another m costs, before the first release"
-    yield "# regroup: of the groups that could stay together, a quarter is made anew in each release, so that"
-    yield "#   all releases together say less. 1 has the shortest intervals."
-    yield f"principle: {flow(parameters | {'regroup': REGROUP})}"
+    yield f"principle: {flow(parameters)}"
 
 
 def _listed(declared: _Declared) -> Iterator[str]:

@@ -108,7 +108,7 @@ def without_secret(state):
 
 
 def test_without_the_secret_of_the_release_before_groups_are_drawn_anew():
-    made = released(small_updates(), between=without_secret)
+    made = released(small_updates(), between=without_secret, regroup=1)
     changed = [
         bucket
         for before, now in pairwise(made)
@@ -126,7 +126,7 @@ def test_a_bucket_that_somebody_left_is_grouped_anew():
         pl.lit(500, pl.Int64).alias("zipcode"),
         pl.Series("value", VALUES[:3] * 80),
     )
-    before, now = released([everybody, everybody[3:]])
+    before, now = released([everybody, everybody[3:]], regroup=1)
     companions = [
         {
             frozenset(pair)
