@@ -18,7 +18,6 @@ from anonymize.attack.input import prepare_tables
 from anonymize.attack.intersection import Intersected
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.measures.correlations import of_all_shards as correlated_of_all
-from anonymize.attack.measures.guessing import guess_values
 from anonymize.attack.measures.presence import of_all_shards
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
@@ -50,6 +49,7 @@ from orchestration.audit.series import (
     read_tables,
     with_combinations,
     with_files,
+    with_what_is_learned,
 )
 from orchestration.engine import the_engine
 from orchestration.storage.home import private_folder
@@ -298,11 +298,11 @@ def _look_at(
     published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
     linkage = pl.concat(linkages)
     by_column, sensitive = {}, contract.sensitive
-    guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
+    whole = with_what_is_learned(whole, known, published, schema, linkage, before)
     if sensitive is not None and sensitive.is_several:
         by_column = guess_by_column(published, known, schema, linkage, before)
     useful = usefulness(release_format, seen.tables, published, schema, known) if people.height else None
-    return replace(whole, useful=useful, guesses=guesses, guesses_by_column=by_column, known=known), domain
+    return replace(whole, useful=useful, guesses_by_column=by_column, known=known), domain
 
 
 def _astray(folder: Path, material: Material, series: PublishedSeries) -> list[pl.DataFrame]:

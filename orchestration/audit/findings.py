@@ -17,7 +17,9 @@ from anonymize.attack.finding import AttackResult
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.measures.correlations import Correlated
+from anonymize.attack.measures.followed import Followed
 from anonymize.attack.measures.guessing import Clues, Guesses
+from anonymize.attack.measures.known_people import KnownPeople, Struck
 from anonymize.attack.measures.presence import Presence
 from anonymize.contract import Product
 from anonymize.formats import Published
@@ -45,6 +47,10 @@ class AttackedRelease:
     """What is guessed right after learning from the groups."""
     guesses_by_column: Mapping[str, Guesses] = field(default_factory=dict)
     """The same of each of several sensitive columns, by its name."""
+    known_people: KnownPeople | None = None
+    """Who is certain when the values of some people are known."""
+    followed: Followed | None = None
+    """The groups that look like those of the release before."""
     correlated: Correlated | None = None
     """What is guessed right of several sensitive columns by how their values go together."""
     known: pl.DataFrame | None = None
@@ -63,11 +69,18 @@ class AttackedRelease:
         found = self.guesses if column is None else self.guesses_by_column.get(column)
         return None if found is None else found.clues
 
+    @property
+    def struck(self) -> Struck | None:
+        """What is remembered of it for who knows some people."""
+        return None if self.known_people is None else self.known_people.struck
+
     def without_clues(self) -> Self:
         """Itself, when the next release was attacked."""
         by_column = {name: replace(one, clues=None) for name, one in self.guesses_by_column.items()}
         guesses = self.guesses and replace(self.guesses, clues=None)
-        return replace(self, guesses=guesses, guesses_by_column=by_column)
+        some = self.known_people and replace(self.known_people, struck=None)
+        groups = self.followed and replace(self.followed, contents=None)
+        return replace(self, guesses=guesses, guesses_by_column=by_column, known_people=some, followed=groups)
 
     @property
     def renamed(self) -> pl.DataFrame | None:

@@ -14,7 +14,9 @@ from anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from anonymize.attack.intersection import candidates
 from anonymize.attack.knowledge import MEMBERS, Knowledge
 from anonymize.attack.measures.correlations import guess_by_correlations
+from anonymize.attack.measures.followed import follow
 from anonymize.attack.measures.guessing import Guesses, guess_values
+from anonymize.attack.measures.known_people import strike_out
 from anonymize.attack.measures.presence import Presence, guess_presence
 from anonymize.attack.same_values import CONTENTS
 from anonymize.columns import PSEUDONYM, VALUE
@@ -149,11 +151,33 @@ def _attack_release(
     )
     if material.shard is not None:
         return attacked
-    return replace(
-        attacked,
-        useful=usefulness(release_format, internal, published, schema, known) if people.height else None,
-        guesses=guess_values(known, published, schema, linkage, *(one.clues() for one in before)),
-    )
+    attacked = with_what_is_learned(attacked, known, published, schema, linkage, before)
+    if not people.height:
+        return attacked
+    return replace(attacked, useful=usefulness(release_format, internal, published, schema, known))
+
+
+def with_what_is_learned(
+    attacked: AttackedRelease,
+    known: pl.DataFrame,
+    published: Published,
+    schema: Schema,
+    linkage: pl.DataFrame | None,
+    before: Sequence[AttackedRelease],
+) -> AttackedRelease:
+    """A release with what is learned beyond what is promised; `before` has the release before, if any.
+
+    Some people's values are known of those whose group is known: by the linkage, or because one group alone
+    covers them.
+    """
+    guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
+    if linkage is None and guesses is not None and guesses.clues is not None:
+        linkage = guesses.clues.hosts
+    certain = None
+    if linkage is not None:
+        certain = strike_out(known, published, linkage, *(one.struck for one in before))
+    followed = follow(published, *(one.followed for one in before))
+    return replace(attacked, guesses=guesses, known_people=certain, followed=followed)
 
 
 def with_files(

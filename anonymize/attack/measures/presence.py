@@ -97,9 +97,9 @@ def _drawn(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
 
 def _scores(people: pl.DataFrame, published: Published) -> np.ndarray:
     """float64[N]: the tuples expected at each person's quasi-identifiers; 0 where no group is."""
-    boxes = published.boxes.join(published.sizes, on="group_id").with_columns(
-        (pl.col("size") / pl.len().over("group_id")).alias("tuples")
-    )
+    # In one order, so that sums of several boxes are rounded alike in every run.
+    boxes = published.boxes.sort(pl.all()).join(published.sizes, on="group_id", maintain_order="left")
+    boxes = boxes.with_columns((pl.col("size") / pl.len().over("group_id")).alias("tuples"))
     names = [column.removesuffix("_low") for column in boxes.columns if column.endswith("_low")]
     low, high = (
         boxes.select(pl.col(f"{name}_{end}").cast(pl.Float64) for name in names).to_numpy()

@@ -38,8 +38,10 @@ from orchestration.audit.report.conclusion import (
 from orchestration.audit.report.handout import as_json, public_names
 from orchestration.audit.report.model import (
     ByColumn,
+    Certain,
     Declared,
     FileRead,
+    FollowedGroups,
     Guessed,
     GuessedColumn,
     Present,
@@ -212,6 +214,12 @@ def _release(release: AttackedRelease, contract: Product) -> Release:
         _reidentification(release.attack.figures),
         None if release.useful is None else _useful(release.useful, contract),
         None if release.guesses is None else Guessed.of(release.guesses),
+        []
+        if release.known_people is None
+        else [Certain(*one) for one in release.known_people.certain.items()],
+        None
+        if release.followed is None
+        else FollowedGroups(release.followed.groups, release.followed.tuples),
         _by_column(release),
     )
 

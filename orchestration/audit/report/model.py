@@ -87,6 +87,24 @@ class Guessed:
 
 
 @dataclass(frozen=True)
+class Certain:
+    """How many are certain where some people, drawn at random, are known."""
+
+    known: float
+    """The share of the people whose values are known."""
+    certain: float
+    """The share of the others of whom one value is left, their own."""
+
+
+@dataclass(frozen=True)
+class FollowedGroups:
+    """Shares of what looks like a group of the release before; None in a first release."""
+
+    groups: float | None
+    tuples: float | None
+
+
+@dataclass(frozen=True)
 class GuessedColumn:
     """Shares that are guessed right of a sensitive column."""
 
@@ -127,6 +145,9 @@ class Release:
     """None of a view."""
     useful: Useful | None
     guesses: Guessed | None
+    known_people: list[Certain]
+    """None where nobody's group is known."""
+    followed: FollowedGroups | None
     by_column: ByColumn | None
     """None of one sensitive column."""
 
