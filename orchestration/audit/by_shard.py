@@ -298,7 +298,8 @@ def _look_at(
     published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
     linkage = pl.concat(linkages)
     by_column, sensitive = {}, contract.sensitive
-    whole = with_what_is_learned(whole, known, published, schema, linkage, before)
+    is_last = number == len(series.releases)
+    whole = with_what_is_learned(whole, known, published, schema, linkage, before, is_last=is_last)
     if sensitive is not None and sensitive.is_several:
         by_column = guess_by_column(published, known, schema, linkage, before)
     useful = usefulness(release_format, seen.tables, published, schema, known) if people.height else None

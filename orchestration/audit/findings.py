@@ -19,6 +19,7 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.measures.correlations import Correlated
 from anonymize.attack.measures.followed import Followed
 from anonymize.attack.measures.guessing import Clues, Guesses
+from anonymize.attack.measures.known_changes import KnownChanges, Lives
 from anonymize.attack.measures.known_people import KnownPeople, Struck
 from anonymize.attack.measures.presence import Presence
 from anonymize.contract import Product
@@ -49,6 +50,10 @@ class AttackedRelease:
     """The same of each of several sensitive columns, by its name."""
     known_people: KnownPeople | None = None
     """Who is certain when the values of some people are known."""
+    lives: Lives | None = None
+    """Who was in which groups, up to this release: for the next one."""
+    known_changes: KnownChanges | None = None
+    """What all releases say to who knows how values change; of the last release alone."""
     followed: Followed | None = None
     """The groups that look like those of the release before."""
     correlated: Correlated | None = None
@@ -80,7 +85,9 @@ class AttackedRelease:
         guesses = self.guesses and replace(self.guesses, clues=None)
         some = self.known_people and replace(self.known_people, struck=None)
         groups = self.followed and replace(self.followed, contents=None)
-        return replace(self, guesses=guesses, guesses_by_column=by_column, known_people=some, followed=groups)
+        return replace(
+            self, guesses=guesses, guesses_by_column=by_column, known_people=some, lives=None, followed=groups
+        )
 
     @property
     def renamed(self) -> pl.DataFrame | None:

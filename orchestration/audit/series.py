@@ -16,6 +16,7 @@ from anonymize.attack.knowledge import MEMBERS, Knowledge
 from anonymize.attack.measures.correlations import guess_by_correlations
 from anonymize.attack.measures.followed import follow
 from anonymize.attack.measures.guessing import Guesses, guess_values
+from anonymize.attack.measures.known_changes import follow_lives, learn_changes
 from anonymize.attack.measures.known_people import strike_out
 from anonymize.attack.measures.presence import Presence, guess_presence
 from anonymize.attack.same_values import CONTENTS
@@ -151,7 +152,8 @@ def _attack_release(
     )
     if material.shard is not None:
         return attacked
-    attacked = with_what_is_learned(attacked, known, published, schema, linkage, before)
+    is_last = number == len(series.releases)
+    attacked = with_what_is_learned(attacked, known, published, schema, linkage, before, is_last=is_last)
     if not people.height:
         return attacked
     return replace(attacked, useful=usefulness(release_format, internal, published, schema, known))
@@ -164,20 +166,27 @@ def with_what_is_learned(
     schema: Schema,
     linkage: pl.DataFrame | None,
     before: Sequence[AttackedRelease],
+    *,
+    is_last: bool,
 ) -> AttackedRelease:
     """A release with what is learned beyond what is promised; `before` has the release before, if any.
 
-    Some people's values are known of those whose group is known: by the linkage, or because one group alone
-    covers them.
+    A person's group is known by the linkage, or because it alone covers the person.
     """
     guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
     if linkage is None and guesses is not None and guesses.clues is not None:
         linkage = guesses.clues.hosts
-    certain = None
-    if linkage is not None:
-        certain = strike_out(known, published, linkage, *(one.struck for one in before))
     followed = follow(published, *(one.followed for one in before))
-    return replace(attacked, guesses=guesses, known_people=certain, followed=followed)
+    attacked = replace(attacked, guesses=guesses, followed=followed)
+    if linkage is None:
+        return attacked
+    lives = follow_lives(known, published, linkage, *(one.lives for one in before))
+    return replace(
+        attacked,
+        known_people=strike_out(known, published, linkage, *(one.struck for one in before)),
+        lives=lives,
+        known_changes=learn_changes(lives) if is_last else None,
+    )
 
 
 def with_files(
@@ -465,7 +474,8 @@ def _judged_by(material: Material, series: PublishedSeries, number: int) -> list
 
 
 def _forget(release: AttackedRelease) -> AttackedRelease:
-    return replace(release, attack=replace(release.attack, knowledge=Knowledge()), known=None, published=None)
+    attack = replace(release.attack, knowledge=Knowledge())
+    return replace(release.without_clues(), attack=attack, known=None, published=None)
 
 
 def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:

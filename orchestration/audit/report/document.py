@@ -39,6 +39,7 @@ from orchestration.audit.report.handout import as_json, public_names
 from orchestration.audit.report.model import (
     ByColumn,
     Certain,
+    Changes,
     Declared,
     FileRead,
     FollowedGroups,
@@ -217,6 +218,7 @@ def _release(release: AttackedRelease, contract: Product) -> Release:
         []
         if release.known_people is None
         else [Certain(*one) for one in release.known_people.certain.items()],
+        None if release.known_changes is None else Changes.of(release.known_changes),
         None
         if release.followed is None
         else FollowedGroups(release.followed.groups, release.followed.tuples),

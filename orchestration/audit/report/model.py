@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from anonymize.attack.measures.guessing import Guesses
+from anonymize.attack.measures.known_changes import GuessedCases, KnownChanges
 from anonymize.attack.measures.presence import Presence
 from anonymize.promise.part import Figure
 from anonymize.promise.registry import scopes
@@ -97,6 +98,28 @@ class Certain:
 
 
 @dataclass(frozen=True)
+class GuessedOfChanges(GuessedCases):
+    """Shares of values that are guessed right by who knows how values change."""
+
+    people: People[int]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is guessed by who knows how values change; None where nobody did this."""
+
+    old: GuessedOfChanges | None
+    new: GuessedOfChanges | None
+    departed: GuessedOfChanges | None
+
+    @classmethod
+    def of(cls, found: KnownChanges) -> Self:
+        """What was guessed of a series."""
+        parts = (found.old, found.new, found.departed)
+        return cls(*(None if one is None else GuessedOfChanges(**asdict(one)) for one in parts))
+
+
+@dataclass(frozen=True)
 class FollowedGroups:
     """Shares of what looks like a group of the release before; None in a first release."""
 
@@ -147,6 +170,8 @@ class Release:
     guesses: Guessed | None
     known_people: list[Certain]
     """None where nobody's group is known."""
+    known_changes: Changes | None
+    """Of all releases, in the last one."""
     followed: FollowedGroups | None
     by_column: ByColumn | None
     """None of one sensitive column."""

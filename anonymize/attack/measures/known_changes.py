@@ -1,0 +1,287 @@
+"""What is learned by who knows how values change, and who leaves.
+
+A person's value changes from one of {pre-diabetes, flu, gout} to one of {diabetes, fracture, migraine}. Each
+has three candidates, and whoever knows that of these only pre-diabetes becomes diabetes knows both. The same
+holds for a value that is never left, or after which people leave the table (death, cure). No promise is about
+that: it is a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from anonymize.arrays import Bools, Floats, Ints
+from anonymize.columns import VALUE
+from anonymize.formats.published import Published
+
+MOST = 50_000
+"""About so many people are followed; of more, so many are drawn, the same ones in every release."""
+MOST_CELLS = 20_000_000
+"""Numbers of people x values x releases that are held at once."""
+ABSENT = -1
+CERTAIN = 0.99
+"""From this probability on, a value counts as certain."""
+TINY = np.finfo(float).tiny
+PRIOR = 1.0
+"""So many people of each value count as known beforehand, who change and leave as often as everybody does."""
+
+
+@dataclass(frozen=True)
+class Lives:
+    """Who was in which signature's groups, and how values changed, release by release."""
+
+    one_in: int
+    """One person in so many is followed."""
+    releases: Sequence[pl.DataFrame]
+    """Of each release: `person`, `value`, `content` (the number of what the person's group holds)."""
+    contents: pl.DataFrame
+    """`text`, `value`, `share`, a row for each `content`: what groups hold, and each value's share of it."""
+    moved: pl.DataFrame | None
+    """`half` (of the people, 0 or 1), `gone`, `became` (null: left the table), `people`: of everybody; None
+    of one release."""
+    last: pl.DataFrame
+    """`person`, `value`: everybody of the last release."""
+
+
+@dataclass(frozen=True)
+class GuessedCases:
+    """Shares of values that are guessed right."""
+
+    people: int
+    """Whose values are guessed; a person may count in several releases."""
+    by_half: float
+    """By who knows how the values of half of the people change, of the other half."""
+    by_all: float
+    """By who knows how everybody's values change."""
+    at_random: float
+    """By guessing at random among the candidates."""
+    certain: float
+    """The share whose value has a probability of 99 % for the first of these, and is right."""
+
+
+@dataclass(frozen=True)
+class KnownChanges:
+    """What is learned by who knows how values change; None where nobody did this."""
+
+    old: GuessedCases | None
+    """Values before a change to one outside of the signature."""
+    new: GuessedCases | None
+    """Values after such a change."""
+    departed: GuessedCases | None
+    """The last values of people who left, by who also knows how often people with each value leave."""
+
+
+def follow_lives(
+    known: pl.DataFrame, published: Published, hosted: pl.DataFrame, before: Lives | None = None
+) -> Lives:
+    """Follow people by their groups through one more release.
+
+    Parameters
+    ----------
+    known
+        `person`, `value`: the truth of a release.
+    published
+        The release.
+    hosted
+        `person`, `group_id`: of people whose group is known.
+    before
+        What this returned for the release before.
+    """
+    now = known.select("person", VALUE)
+    one_in = before.one_in if before else max(-(-len(now) // MOST), 1)
+    held = (
+        published.values.sort("group_id", VALUE)
+        .group_by("group_id", maintain_order=True)
+        .agg(VALUE, share=pl.col("tuples") / pl.col("tuples").sum())
+        .with_columns(text=pl.concat_str(_joined(VALUE), _joined("share"), separator="\x1e"))
+    )
+    contents = held.select("text", VALUE, "share").unique("text", maintain_order=True)
+    if before:
+        new = contents.join(before.contents, on="text", how="anti", maintain_order="left")
+        contents = pl.concat([before.contents, new])
+    numbered = contents.select("text").with_row_index("content")
+    group = held.join(numbered, on="text").select("group_id", "content")
+    here = now.join(hosted.select("person", "group_id").drop_nulls(), on="person").join(group, on="group_id")
+    here = here.filter(_hash() % (2 * one_in) < 2).drop("group_id")
+    moved = _moved(before.last, now) if before else None
+    if before and before.moved is not None and moved is not None:
+        moved = pl.concat([before.moved, moved])
+    releases = [*(before.releases if before else ()), here]
+    return Lives(one_in, releases, contents, moved, now)
+
+
+def learn_changes(lives: Lives) -> KnownChanges | None:
+    """Guess the values of people who changed, and of those who left, from all releases together.
+
+    What a person's groups hold, release by release, and how values change are a hidden Markov model: each way
+    of having had the values has as its weight the product of the changes' probabilities. The adversary has
+    these from one half of the people for the other half, and from everybody. None is returned of one release.
+
+    References
+    ----------
+    Rabiner, A tutorial on hidden Markov models, Proceedings of the IEEE 1989: forward and backward weights.
+    m-Distinct (Li and Zhou 2008) is a publisher's answer to known changes.
+    """
+    if lives.moved is None:
+        return None
+    values = (
+        pl.concat([lives.contents[VALUE].explode(), *(one[VALUE] for one in lives.releases)]).unique().sort()
+    )
+    content, actual, half = _people(lives, values)
+    shares = np.zeros((len(lives.contents) + 1, len(values)))
+    flat = lives.contents.with_row_index("content").explode(VALUE, "share")
+    at = flat[VALUE].to_frame().join(_numbered(values), on=VALUE, how="left", maintain_order="left")["at"]
+    shares[flat["content"].to_numpy(), at.to_numpy()] = flat["share"].to_numpy()
+    learned = {part: _Rates.of(lives.moved, part, values) for part in (0, 1, None)}
+    found: list[list[_Guess]] = [[], [], []]
+    for part in (0, 1):
+        some = half == part
+        for by, rates in (("half", learned[1 - part]), ("all", learned[None])):
+            guesses = _guesses(content[some], actual[some], shares, rates)
+            for kept, guess in zip(found, guesses, strict=True):
+                kept.append(guess._replace(by=by))
+    return KnownChanges(*map(_guessed, found))
+
+
+def _joined(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.List(pl.String)).list.join("\x1f")
+
+
+def _hash() -> pl.Expr:
+    """A number that a person has in every release: its parity says which half the person is of."""
+    return pl.col("person").hash(0)
+
+
+def _moved(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+    both = before.join(now, on="person", how="left", suffix="_now")
+    named = both.select((_hash() % 2).alias("half"), pl.col(VALUE).alias("gone"), became=f"{VALUE}_now")
+    return named.group_by("half", "gone", "became").agg(people=pl.len())
+
+
+def _numbered(values: pl.Series) -> pl.DataFrame:
+    return values.to_frame(VALUE).with_columns(at=pl.int_range(pl.len(), dtype=pl.Int64))
+
+
+def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints]:
+    """int[N, R] twice, and int[N]: each person's contents and values, or `ABSENT`, and half."""
+    rows = pl.concat(one.with_columns(release=pl.lit(n)) for n, one in enumerate(lives.releases))
+    rows = rows.join(_numbered(values), on=VALUE).with_columns(half=_hash() % 2)
+    names = (
+        rows.select("person", "half").unique("person", maintain_order=True).sort("half", maintain_order=True)
+    )
+    most = max(MOST_CELLS // (max(len(values), 1) * len(lives.releases)), 1)
+    names = names.gather_every(-(-len(names) // most) or 1).with_row_index("row")
+    rows = rows.join(names.select("person", "row"), on="person")
+    content, actual = (np.full((len(names), len(lives.releases)), ABSENT) for _ in range(2))
+    at = rows["row"].to_numpy(), rows["release"].to_numpy()
+    content[at], actual[at] = rows["content"].to_numpy(), rows["at"].to_numpy()
+    return content, actual, names["half"].to_numpy()
+
+
+class _Rates(NamedTuple):
+    """How values change from a release to the next."""
+
+    becomes: Floats
+    """float64[V, V]: the probability of each value after each, of who stays."""
+    leaves: Floats
+    """float64[V]: that somebody leaves."""
+
+    @classmethod
+    def of(cls, moved: pl.DataFrame, half: int | None, values: pl.Series) -> _Rates:
+        """Those of a half of the people, or of everybody."""
+        if half is not None:
+            moved = moved.filter(half=half)
+        numbered = _numbered(values)
+        for column in ("gone", "became"):
+            moved = moved.join(
+                numbered.select(pl.col(VALUE).alias(column), pl.col("at").alias(f"{column}_at")),
+                on=column,
+                how="left",
+            )
+        left, stayed = moved.filter(pl.col("became").is_null()), moved.drop_nulls("became_at")
+        number, gone = len(values), np.zeros(len(values))
+        np.add.at(gone, left["gone_at"].to_numpy(), left["people"].to_numpy())
+        became = np.zeros((number, number))
+        np.add.at(
+            became,
+            (stayed["gone_at"].to_numpy(), stayed["became_at"].to_numpy()),
+            stayed["people"].to_numpy(),
+        )
+        present, changed = became.sum(axis=1), became - np.diag(np.diag(became))
+        everybody = max(present.sum(), 1)
+        rate = (changed.sum(axis=1) + PRIOR * changed.sum() / everybody) / (present + PRIOR)
+        to = changed.sum(axis=0) + PRIOR / number
+        goes = changed + PRIOR * to / to.sum()
+        np.fill_diagonal(goes, 0)
+        goes *= (rate / np.maximum(goes.sum(axis=1), TINY))[:, None]
+        people = present + gone
+        leaves = (gone + PRIOR * gone.sum() / max(people.sum(), 1)) / (people + PRIOR)
+        return cls(goes + np.diag(1 - rate), leaves)
+
+
+class _Guess(NamedTuple):
+    """Of each case: whether it was guessed right, how sure, and the share of its true value in the group."""
+
+    by: str
+    is_right: Bools
+    sure: Floats
+    share: Floats
+
+
+def _guesses(content: Ints, actual: Ints, shares: Floats, rates: _Rates) -> Iterator[_Guess]:
+    """Guesses of old values, new values, and last values of who left, by forward and backward weights."""
+    people, releases = content.shape
+    rows, number = np.arange(people), shares.shape[1]
+    held = shares[content]  # of who is absent, the last row
+    held[content == ABSENT] = 1
+    forward, backward = np.empty((2, people, releases, number))
+    forward[:, 0] = held[:, 0] / number
+    for at in range(1, releases):
+        forward[:, at] = _scaled(np.einsum("pv,vw->pw", forward[:, at - 1], rates.becomes) * held[:, at])
+    last = releases - 1 - (content[:, ::-1] != ABSENT).argmax(axis=1)
+    is_gone = last < releases - 1
+    backward[:, -1] = 1
+    for at in range(releases - 2, -1, -1):
+        later = np.einsum("pw,vw->pv", held[:, at + 1] * backward[:, at + 1], rates.becomes)
+        backward[:, at] = _scaled(np.where((is_gone & (last == at))[:, None], rates.leaves, later))
+    likely = forward * backward
+    is_here = content != ABSENT
+    same = np.einsum("prv,prv->pr", (held[:, 1:] > 0) * 1.0, (held[:, :-1] > 0) * 1.0) > 0
+    person, after = np.nonzero(is_here[:, 1:] & is_here[:, :-1] & ~same)
+    for who, when in ((person, after), (person, after + 1), (rows[is_gone], last[is_gone])):
+        weight = _scaled(likely[who, when])
+        true = actual[who, when]
+        yield _Guess(
+            "", weight.argmax(axis=1) == true, weight.max(axis=1, initial=0), shares[content[who, when], true]
+        )
+
+
+def _scaled(weight: Floats) -> Floats:
+    total = weight.sum(axis=1, keepdims=True)
+    scaled: Floats = np.where(total > 0, weight / np.maximum(total, TINY), 1 / weight.shape[1])
+    return scaled
+
+
+def _guessed(found: Sequence[_Guess]) -> GuessedCases | None:
+    """Both halves' guesses together."""
+    by = {
+        name: [
+            np.concatenate(parts) for parts in zip(*(one[1:] for one in found if one.by == name), strict=True)
+        ]
+        for name in ("half", "all")
+    }
+    is_right, sure, share = by["half"]
+    if not len(is_right):
+        return None
+    return GuessedCases(
+        people=len(is_right),
+        by_half=float(is_right.mean()),
+        by_all=float(by["all"][0].mean()),
+        at_random=float(share.mean()),
+        certain=float((is_right & (sure >= CERTAIN)).mean()),
+    )

@@ -1,0 +1,126 @@
+"""What is learned by who knows how values change, on series in which that says everything or nothing."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.attack.measures.known_changes import PRIOR, _guesses, _Rates, follow_lives, learn_changes
+from anonymize.formats.published import Published
+
+EARLIER, LATER = ["flu", "gout", "pre-diabetes"], ["diabetes", "fracture", "migraine"]
+
+
+def published(groups):
+    """Groups as lists of values."""
+    rows = [(number, value) for number, values in enumerate(groups) for value in values]
+    tuples = pl.DataFrame(rows, schema=["group_id", "value"], orient="row")
+    counted = tuples.group_by("group_id", "value", maintain_order=True).agg(tuples=pl.len())
+    return Published(pl.DataFrame(), counted, pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}))
+
+
+def followed(series):
+    """Lives after releases, each a list of groups: `{person: value}`, and the values of counterfeits."""
+    lives = None
+    for groups in series:
+        people = [(name, value, at) for at, (some, _) in enumerate(groups) for name, value in some.items()]
+        table = pl.DataFrame(people, schema=["person", "value", "group_id"], orient="row")
+        held = published([[*some.values(), *forged] for some, forged in groups])
+        lives = follow_lives(table.select("person", "value"), held, table.select("person", "group_id"), lives)
+    return lives
+
+
+def of_the_example(people=600, becomes=None):
+    """People of {pre-diabetes, flu, gout}; a third of whom are of {diabetes, fracture, migraine} later.
+
+    Only one value becomes another, or any does any.
+    """
+    before, after = [], []
+    for number in range(people):
+        names = [f"{number}{value}" for value in EARLIER]
+        before.append((dict(zip(names, EARLIER, strict=True)), []))
+        changed = 2 if becomes is None else number % 3
+        stay = {name: value for name, value in zip(names, EARLIER, strict=True) if value != EARLIER[changed]}
+        after.append((stay, [EARLIER[changed]]))
+        new = "diabetes" if becomes is None else LATER[becomes[number]]
+        after.append(({names[changed]: new}, [value for value in LATER if value != new]))
+    return followed([before, after])
+
+
+def test_who_knows_that_only_pre_diabetes_becomes_diabetes_knows_both():
+    found = learn_changes(of_the_example())
+    for guessed in (found.old, found.new):
+        assert guessed.people == 600
+        assert guessed.by_half == guessed.by_all == guessed.certain == 1
+        assert guessed.at_random == pytest.approx(1 / 3)
+    assert found.departed is None
+
+
+def test_where_any_value_becomes_any_nothing_is_learned():
+    found = learn_changes(of_the_example(becomes=np.random.default_rng(0).integers(0, 3, 600)))
+    for guessed in (found.old, found.new):
+        assert abs(guessed.by_half - 1 / 3) < 0.08
+        assert guessed.certain == 0
+
+
+def test_who_knows_that_only_one_value_leaves_knows_who_had_it():
+    groups = [({f"{number}{value}": value for value in EARLIER}, []) for number in range(400)]
+    stay = [({name: value for name, value in some.items() if value != "flu"}, ["flu"]) for some, _ in groups]
+    found = learn_changes(followed([groups, stay]))
+    assert (found.old, found.new) == (None, None)
+    assert found.departed.people == 400
+    assert found.departed.by_half == found.departed.by_all == 1
+
+
+def test_of_one_release_nothing_is_learned():
+    assert learn_changes(followed([[({"x": "flu"}, ["gout"])]])) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_guesses_are_the_likeliest_of_all_ways_of_having_had_the_values(seed):
+    rng = np.random.default_rng(seed)
+    number, releases, people = 4, 3, 12
+    shares = np.array([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5], [0.25] * 4, [0] * 4])
+    content = rng.integers(-1, 3, (people, releases))
+    content[:, 0] = rng.integers(0, 3, people)
+    becomes = rng.random((number, number)) ** 4
+    rates = _Rates(becomes / becomes.sum(axis=1, keepdims=True), rng.random(number))
+    actual = rng.integers(0, number, (people, releases))
+    old, new, departed = _guesses(content, actual, shares, rates)
+    expected = {"old": [], "new": [], "departed": []}
+    for row in range(people):
+        last = max(at for at in range(releases) if content[row, at] >= 0)
+        weights = np.zeros((releases, number))
+        for way in itertools.product(range(number), repeat=last + 1):
+            weight = 1.0
+            for at, value in enumerate(way):
+                weight *= shares[content[row, at], value] if content[row, at] >= 0 else 1
+                weight *= rates.becomes[way[at - 1], value] if at else 1
+            weight *= rates.leaves[way[-1]] if last < releases - 1 else 1
+            for at, value in enumerate(way):
+                weights[at, value] += weight
+        sure = weights.max(axis=1) / np.maximum(weights.sum(axis=1), 1e-300)
+        for at in range(1, releases):
+            both = content[row, at - 1 : at + 1]
+            if (both >= 0).all() and not (shares[both[0]] * shares[both[1]]).any():
+                expected["old"].append(sure[at - 1])
+                expected["new"].append(sure[at])
+        if last < releases - 1:
+            expected["departed"].append(sure[last])
+    for name, found in (("old", old), ("new", new), ("departed", departed)):
+        assert found.sure == pytest.approx(expected[name])
+    assert expected["departed"]
+
+
+def test_rates_are_those_counted_with_a_little_of_everybody_s():
+    moved = pl.DataFrame(
+        [(0, "a", "a", 90), (0, "a", "b", 9), (1, "a", "c", 50), (0, "b", "b", 10), (0, "b", None, 10)],
+        schema=["half", "gone", "became", "people"],
+        orient="row",
+    )
+    rates = _Rates.of(moved, 0, pl.Series("value", ["a", "b", "c"]))
+    assert rates.becomes.sum(axis=1) == pytest.approx(1)
+    assert rates.becomes[0, 1] == pytest.approx((9 + PRIOR * 9 / 109) / (99 + PRIOR), rel=0.1)
+    assert rates.becomes[0, 2] < 0.01
+    assert rates.leaves[1] == pytest.approx((10 + PRIOR * 10 / 119) / (20 + PRIOR))
