@@ -81,7 +81,7 @@ class _Attack:
             *map(
                 _percent,
                 (
-                    figures.counterfeits / figures.people,
+                    figures.counterfeits / max(figures.people, 1),
                     self.linked and self.linked.learned,
                     self.linked and self.linked.surest_twentieth,
                     self.alone and self.alone.learned,

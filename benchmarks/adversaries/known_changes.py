@@ -23,7 +23,7 @@ from benchmarks.census import census, census_contract
 from benchmarks.series import Series, contract_of, released
 from benchmarks.tables import Table, main
 
-QUICK = {"people": 300, "releases": 3, "m": (2,)}
+QUICK = {"people": 600, "releases": 3, "m": (3,)}
 VALUES = 50
 FOLLOWING = 3
 LEAVING = 3

@@ -12,12 +12,14 @@ from typing import Any, get_args
 import polars as pl
 from pydantic import ValidationError
 
+from anonymize.attack.measures.guessing import Guesses, guess_values
 from anonymize.columns import PSEUDONYM, VALUE, most_of
 from anonymize.contract import Product, Schema, Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.contract.sensitive import with_level
 from anonymize.errors import AuditFailed, ContractError, NotEligible, SnapshotError, ValueChangeRefused
-from anonymize.formats.published import knowledge_table
+from anonymize.formats.format import Tables
+from anonymize.formats.published import Published, knowledge_table
 from anonymize.principle.principle import Choice
 from anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from anonymize.utility.usefulness import information_lost, usefulness
@@ -52,6 +54,8 @@ class Option:
     """The largest probability, or share of a group, that is promised."""
     best_guess: float | None = None
     """The largest one that the attacks on any of the releases found."""
+    learned: float | None = None
+    """The share of people guessed right by who learns from the groups of all releases (`guess_values`)."""
     information_lost: float | None = None
     """NCP, 0 to 1: the mean of the releases."""
     counterfeits: float | None = None
@@ -314,6 +318,7 @@ def _with_figures(
         option,
         promised=max((row["required"] for row in named), default=None),
         best_guess=max((row["found"] for row in named), default=None),
+        learned=_learned(contract, [drawn for drawn, _ in made]),
         counterfeits=_share(sum(one.counterfeits for one in counted), sum(one.tuples for one in counted)),
         held_back=_share(
             sum(one.held_back for one in counted), sum(drawn.people.height for drawn, _ in made)
@@ -328,11 +333,29 @@ def _worth(contract: Product, drawn: AttackedCandidate) -> tuple[float, float] |
     assert isinstance(contract, Schema)
     if not drawn.candidate.figures.groups:
         return None
+    tables, published, known = _as_read(contract, drawn)
+    found = usefulness(principle_of(contract).format(contract), tables, published, contract, known)
+    return information_lost(found.widths, dict(contract.attributes())), found.median_error
+
+
+def _learned(contract: Product, made: Sequence[AttackedCandidate]) -> float | None:
+    """What is guessed right of the last release, after all releases; None if nobody is in it."""
+    assert isinstance(contract, Schema)
+    found: Guesses | None = None
+    for drawn in made:
+        _, published, known = _as_read(contract, drawn)
+        hosts = drawn.candidate.linkage.rename({PSEUDONYM: "person"})
+        found = guess_values(known, published, contract, hosts, None if found is None else found.clues)
+    return None if found is None else found.learned
+
+
+def _as_read(contract: Product, drawn: AttackedCandidate) -> tuple[Tables, Published, pl.DataFrame]:
+    """A release as its tables and as groups, and the truth of it."""
+    assert isinstance(contract, Schema)
     release_format = principle_of(contract).format(contract)
     tables = release_format.internal(drawn.candidate.published, contract)
     known = knowledge_table(drawn.people.rename({PSEUDONYM: "person"}), contract)
-    found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
-    return information_lost(found.widths, dict(contract.attributes())), found.median_error
+    return tables, release_format.read(tables, contract), known
 
 
 def _share(part: float, whole: float) -> float | None:

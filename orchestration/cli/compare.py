@@ -56,9 +56,10 @@ def compare(
 
     Each line is a series of releases, made and audited as `republish release` would make a new one of the
     snapshots that are there. The columns: the largest probability that is promised, and the largest that an
-    attack found; lost, the share of its domain that an interval covers (NCP); the share of counterfeits
-    among published tuples; the share of people held back; and the median error of counts, each of people
-    with one sensitive value (of one column), whose quasi-identifiers lie in half of their domain.
+    attack found; learned, the share of people guessed right by who learns from the groups of all releases,
+    which no principle bounds; lost, the share of its domain that an interval covers (NCP); the share of
+    counterfeits among published tuples; the share of people held back; and the median error of counts, each
+    of people with one sensitive value (of one column), whose quasi-identifiers lie in half of their domain.
 
     In a sample, intervals are wider and errors larger than in the whole table, and the largest m that works
     may be smaller; the order of the lines is mostly the same. Exit code 3 if every line is refused.

@@ -39,6 +39,7 @@ PICTURES = (".png", ".svg")
 FIGURES = {
     "promised": "promised",
     "best_guess": "best guess",
+    "learned": "learned",
     "information_lost": "lost (NCP)",
     "counterfeits": "counterfeits",
     "held_back": "held back",

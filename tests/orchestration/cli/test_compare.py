@@ -44,6 +44,8 @@ def test_the_contracts_own_line_is_what_a_new_series_would_be(compare, hospital,
     counts = [series.committed(release).counts for release in RELEASES]
     assert own["counterfeits"] == sum(one.counterfeits for one in counts) / sum(one.tuples for one in counts)
     assert own["held_back"] == sum(one.held_back for one in counts) / 900
+    assert anatomy["learned"] is None  # it is refused
+    assert 0.2 < own["learned"] < 1
 
 
 def test_a_larger_m_costs_more_and_the_largest_that_works_is_found(compare, hospital):
@@ -55,7 +57,8 @@ def test_a_larger_m_costs_more_and_the_largest_that_works_is_found(compare, hosp
     rows = [line.split() for line in lines if line.startswith("  m = ")]
     assert [row[2] for row in rows] == ["2", "4", str(300 // most), "300"]
     assert rows[-1][3:] == ["refused"]
-    lost = [float(row[7]) for row in rows[:3]]
+    learned, lost = ([float(row[at]) for row in rows[:3]] for at in (7, 9))
+    assert learned == sorted(learned, reverse=True)
     assert lost == sorted(lost)
     assert lost[0] < lost[-1]
     (why,) = (line for line in lines if "the largest m that works" in line)
