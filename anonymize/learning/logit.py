@@ -116,7 +116,9 @@ def fit(columns: Floats, weight: Floats) -> Floats:
     return fit_sums(columns, weight.sum(axis=1), np.einsum("nf,nv->fv", columns, weight))
 
 
-def fit_sums(columns: Floats, people: Floats, sums: Floats, start: Floats | None = None) -> Floats:
+def fit_sums(
+    columns: Floats, people: Floats, sums: Floats, start: Floats | None = None, steps: int = STEPS
+) -> Floats:
     """Find the same of how much each person counts, float64[N], and sums of columns by value, float64[F, V].
 
     Nothing else of who has which value has an influence. The search begins at `start`.
@@ -136,7 +138,7 @@ def fit_sums(columns: Floats, people: Floats, sums: Floats, start: Floats | None
         return float(found + RIDGE * (coefficients[1:] ** 2).sum()), slopes.ravel()
 
     begin = np.zeros(sums.shape) if start is None else start
-    found = minimize(loss, begin.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    found = minimize(loss, begin.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps})
     coefficients: Floats = found.x.reshape(sums.shape)
     return coefficients
 
