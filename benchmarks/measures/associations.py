@@ -2,7 +2,7 @@
 
 `republish associate` is asked how every value goes with one or two columns. *Told* is the part of the figures
 that it tells; of the others it says that it can't. *Kept* is the part of the true differences between values
-that its estimates show, among what is told: 100 % would be no bias. An interval at 95 % is *right* if the truth
+that its estimates show, of what is told: 100 % would be no bias. An interval at 95 % is *right* if the truth
 is in it. The *error* is the median one, over the standard deviation of the true figures; the *half-width* is
 the median one over the median error. *Misfit* is that which the command states.
 

@@ -17,7 +17,7 @@ from anonymize.contract.scalars import MISSING
 from anonymize.errors import ContractError, PublishedFolderError, QueryError
 from anonymize.formats import ANATOMY
 from anonymize.formats.published import Published
-from anonymize.learning.associations import Asked, Associations, Groups, associations
+from anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
 from anonymize.people.codes import MISSING_CODE, encode_columns
 from anonymize.people.randomness import generator
 from anonymize.principles import parse_contract, publisher_of
@@ -38,12 +38,17 @@ class Found:
     """What associations of a release are, and what it took."""
 
     rows: pl.DataFrame
-    """The sensitive column; `column`, `measure` (`slope`, `difference`, `mean`), `label` (of a difference, the
-    labels that are compared), `estimate`, `low`, `high`: null where it can't be told."""
+    """The sensitive column; `column`, `measure` (`slope`, `difference`, `mean`), of a difference its `label`;
+    `estimate`, `low`, `high`: null where it can't be told."""
     misfit: float
     """About 1 where the model fits (`Associations.misfit`)."""
     releases: int
     """How many were simulated."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the model fits, without which nothing is told."""
+        return self.misfit < MISFIT
 
 
 def associated(
