@@ -48,9 +48,9 @@ def associate(
 
     Whether a person has a value (1 or 0) is regressed on all columns of --on: a slope is by how much the
     share of people with the value grows per unit of a number, or per year of a date; a difference is that
-    between the shares at two labels. A mean is that of the number over the people with the value. What groups hide is
-    found by simulating releases, which takes minutes. docs/measured/associations.md says how often it is
-    right. Associations are told of no one person.
+    between the shares at two labels. A mean is that of the number over the people with the value. What groups
+    hide is found by simulating releases, which takes minutes. docs/measured/associations.md says how often it
+    was right.
     """
     from orchestration.readers.associations import associated
     from orchestration.readers.estimate.command import held_back
