@@ -27,6 +27,8 @@ APART, FIRST_SPREAD = 24, 2.0
 """So many releases are simulated of models that differ, by so many times the coefficients of the release."""
 NEAR = (4, 4, 16)
 """Releases that are simulated of what was found so far, each time corrected by what they show."""
+SIMULATED = APART + sum(NEAR)
+"""How many are simulated in all."""
 FEWEST = 15
 """Of fewer models that differ, nothing is said."""
 TOLD = 0.9
@@ -186,7 +188,7 @@ def associations(
     asked: Asked,
     publish: Publish,
     random: np.random.Generator,
-    say: Callable[[int, int], None] = lambda _done, _of: None,
+    begin: Callable[[str], None] = lambda _part: None,
 ) -> Associations | None:
     """Estimate how values go with quasi-identifiers, or None if too few releases can be simulated.
 
@@ -200,8 +202,8 @@ def associations(
         All quasi-identifiers.
     publish
         The algorithm that made the release.
-    say
-        Is told how many releases of how many were simulated.
+    begin
+        Is told which release is simulated now, of `SIMULATED`.
 
     References
     ----------
@@ -215,10 +217,10 @@ def associations(
     def simulated(odds: Floats) -> tuple[_Seen, Floats, Floats] | None:
         """What is seen of a release of people with such log odds, and their true figures and sums."""
         nonlocal done
+        done += 1
+        begin(f"simulated release {done}")
         drawn = _with_totals(odds, totals, random)
         made = publish(drawn, random)
-        done += 1
-        say(done, APART + sum(NEAR))
         if made is None:
             return None
         has = np.eye(len(totals))[drawn]

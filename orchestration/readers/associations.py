@@ -30,6 +30,9 @@ from orchestration.unforeseen import named
 
 FEWEST_PEOPLE = 20
 """Of a value that fewer tuples have, nothing is said."""
+ATTRIBUTE = ("name", "kind", "domain", "hierarchy", "missing")
+SENSITIVE = ("name", "values", "missing", "semantics", "not_sensitive")
+"""What packages say of columns as contracts do."""
 FIRST = "of the first release of a series alone, which is simulated"
 
 
@@ -56,7 +59,7 @@ def associated(
     of: str,
     on: Sequence[str],
     seed: int = 1,
-    say: Callable[[int, int], None] = lambda _done, _of: None,
+    begin: Callable[[str], None] = lambda _part: None,
 ) -> Found:
     """Estimate how each value goes with some columns, from a published folder alone.
 
@@ -76,10 +79,13 @@ def associated(
     (folder,) = folders
     with named(folder):
         stated, package = verify_tables(folder), package_of(folder)
-        contract = simulated_contract(folder, stated, package)
+        try:
+            contract = simulated_contract(folder, stated, package)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
         columns = _asked_columns(contract, of, on)
         tables = _tables(folder, contract, str(stated["release"]))
-    return of_tables(tables, contract, columns, seed, say, str(folder))
+        return of_tables(tables, contract, columns, seed, begin, str(folder))
 
 
 def of_tables(
@@ -87,7 +93,7 @@ def of_tables(
     contract: Contract,
     on: Sequence[str],
     seed: int = 1,
-    say: Callable[[int, int], None] = lambda _done, _of: None,
+    begin: Callable[[str], None] = lambda _part: None,
     where: str = "release",
 ) -> Found:
     """Estimate the same from published tables, and the contract that they were made by."""
@@ -111,7 +117,7 @@ def of_tables(
         return None if made is None else groups_of(ANATOMY.internal(made, contract), contract, values)
 
     codes = release.codes.filter(pl.Series(is_person))
-    found = associations(release, codes, totals, attributes, asked, simulate, random, say)
+    found = associations(release, codes, totals, attributes, asked, simulate, random, begin)
     if found is None:
         raise PublishedFolderError(
             f"{where}: can't tell: the algorithm refuses most releases that are simulated of these people, as"
@@ -144,9 +150,8 @@ def simulated_contract(folder: Path, stated: Mapping[str, Any], package: Mapping
         raise QueryError(f"{folder}: has {what}, of which associations can't be told yet")
     if len(table_files(folder, "quasi_identifiers")) != 1:
         raise QueryError(f"{folder}: is in parts, as releases in shards are, which can't be simulated yet")
-    keys = ("name", "kind", "domain", "hierarchy", "missing")
     attributes = [
-        {key: one[key] for key in keys if key in one}
+        {key: one[key] for key in ATTRIBUTE if key in one}
         | ({"order": one["labels"]} if one["kind"] == "category" and "hierarchy" not in one else {})
         for one in own["attributes"]
     ]
@@ -158,11 +163,7 @@ def simulated_contract(folder: Path, stated: Mapping[str, Any], package: Mapping
         "releases": {"first": "2000-01-01"},
         "identifier": next(name for name in ("person", "person_", "person__") if name not in taken),
         "quasi_identifiers": attributes,
-        "sensitive": {
-            key: sensitive[0][key]
-            for key in ("name", "values", "missing", "semantics")
-            if key in sensitive[0]
-        },
+        "sensitive": {key: sensitive[0][key] for key in SENSITIVE if key in sensitive[0]},
         "principle": dict(stated["principle"]),
     }
     try:

@@ -1,4 +1,4 @@
-"""Associations from a release alone: what groups hide is found by simulating releases, or said to be hidden."""
+"""Associations from a release alone: what groups hide is found by simulating releases, or not told."""
 
 import numpy as np
 import polars as pl
