@@ -10,12 +10,13 @@ Constants were chosen on the first five tables. The other five, all real, were a
 chosen. Files of the packages pydataset 0.2.0 and statsmodels 0.15 are looked for in the folder that
 `REPUBLISH_CSV` names.
 
-Tried, and not kept: plain likelihood without simulation keeps 39 % of the hospital's slopes; corrected until
-simulated releases look as the published one does, 34 to 92 % at errors said 8 times too small, which is why a
-figure is told only where releases of models that differ show it; regressions over such models in one to three
-stages have 55 to 80 % of the intervals right; ranges of numbers, or random waves, within the model lose more than
-they describe. Not tried: later releases of a series, intervals, several sensitive columns. A table of many values
-that few people have each (census) cannot be told of, and most intervals are wider than they need be.
+Tried, and not kept: plain likelihood without simulation keeps 39 % of the hospital's slopes. Corrected until
+simulated releases look as the published one does, it keeps 34 to 92 %, at errors said 8 times too small: that
+is why a figure is told only where releases of models that differ show it. Regressions over such models, in
+one to three stages, have 55 to 80 % of the intervals right. Ranges of numbers, or random waves, within the
+model lose more than they describe. Not tried: later releases of a series, intervals, several sensitive
+columns. A table of many values that few people have each (census) cannot be told of, and most intervals are
+wider than they need be.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def associate(
     if form is Form.json:
         figures = {"misfit": round(found.misfit, 3), "simulated": found.releases, "held_back": held}
         answer = {"associations": found.rows.to_dicts(), **figures}
-        raw(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+        raw(json.dumps(answer, ensure_ascii=False, indent=2, default=str) + "\n")
         return
     console = out
     if form is Form.csv:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.arrays import Bools, Floats, Ints
-from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.columns import PSEUDONYM, VALUE, exactly
 from anonymize.contract import Contract, Product
 from anonymize.contract.scalars import MISSING
 from anonymize.errors import ContractError, PublishedFolderError, QueryError
@@ -33,6 +33,8 @@ FEWEST_PEOPLE = 20
 ATTRIBUTE = ("name", "kind", "domain", "hierarchy", "missing")
 SENSITIVE = ("name", "values", "missing", "semantics", "not_sensitive")
 """What packages say of columns as contracts do."""
+FIGURES = {"column", "measure", "label", "estimate", "low", "high"}
+"""Columns of an answer; a sensitive column that is called like one of them gets a number."""
 FIRST = "of the first release of a series alone, which is simulated"
 
 
@@ -99,7 +101,7 @@ def of_tables(
     """Estimate the same from published tables, and the contract that they were made by."""
     values = tables["sensitive"][VALUE].unique().sort()
     release = groups_of(tables, contract, values)
-    qis = tables["quasi_identifiers"].select(column for column, _ in contract.attributes())
+    qis = tables["quasi_identifiers"].select([exactly(column) for column, _ in contract.attributes()])
     random = np.random.default_rng(seed)
     is_person = _without_counterfeits(tables, random)
     attributes = list(contract.attributes())
@@ -123,7 +125,8 @@ def of_tables(
             f"{where}: can't tell: the algorithm refuses most releases that are simulated of these people, as"
             " a value is nearly too frequent for its promise"
         )
-    rows = _rows(found, asked, values.alias(contract.sensitive.name), totals)
+    name = contract.sensitive.name
+    rows = _rows(found, asked, values.alias(f"{name}_1" if name in FIGURES else name), totals)
     return Found(rows, found.misfit, found.releases)
 
 
@@ -183,12 +186,10 @@ def groups_of(tables: Mapping[str, pl.DataFrame], contract: Contract, values: pl
     places = values.to_frame(VALUE).with_row_index("at")
     held = read.values.join(groups, on="group_id").join(places, on=VALUE, nulls_equal=True)
     share = pl.col("tuples") / pl.col("tuples").sum().over("group")
-    numbers = pl.col("group", "at", "tuples").cast(pl.Int64)
+    held = held.select(pl.col("group", "at", "tuples").cast(pl.Int64), share.alias("share"))
     rows = tables["quasi_identifiers"].with_columns(pl.col("group_id").cast(pl.Int64))
     group = rows.join(groups, on="group_id", maintain_order="left")["group"].cast(pl.Int64).to_numpy()
-    return Groups(
-        encode_columns(rows, contract), group, held.select(numbers, share.alias("share")).sort("group", "at")
-    )
+    return Groups(encode_columns(rows, contract), group, held.sort("group", "at"))
 
 
 def _asked_columns(contract: Contract, of: str, on: Sequence[str]) -> list[str]:

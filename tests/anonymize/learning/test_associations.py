@@ -6,6 +6,7 @@ import pytest
 
 from anonymize.columns import VALUE
 from anonymize.formats import ANATOMY
+from anonymize.learning import associations
 from anonymize.learning.associations import _shown, _with_totals
 from anonymize.learning.logit import fit, fit_sums
 from anonymize.m_invariance import M_INVARIANCE
@@ -92,3 +93,12 @@ def test_people_and_values_are_read_from_both_tables():
     groups = groups_of(tables, contract, pl.Series(VALUE, VALUES))
     assert groups.codes.equals(encode_columns(tables["quasi_identifiers"], contract))
     assert groups.held["tuples"].sum() == len(groups.group) == 300
+
+
+def test_any_name_of_the_sensitive_column_is_told_from_those_of_figures(monkeypatch):
+    monkeypatch.setattr(associations, "APART", 15)
+    monkeypatch.setattr(associations, "NEAR", (2,))
+    contract, tables, _ = released(300)
+    named = contract.sensitive.model_copy(update={"name": "column"})
+    found = of_tables(tables, contract.model_copy(update={"sensitive": named}), ["age"])
+    assert found.rows.columns == ["column_1", "column", "measure", "label", "estimate", "low", "high"]
