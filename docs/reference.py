@@ -76,8 +76,8 @@ ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
 `people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number."""
 ABOUT_COMMANDS = """\
-`verify`, `estimate`, `impute` and `audit` are for everybody who has published folders, and the others for a
-publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several, as it says, other
+`verify`, `estimate`, `associate`, `impute` and `audit` are for everybody who has published folders, and the
+others for a publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several other
 words of this table."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""

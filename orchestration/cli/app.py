@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from orchestration.cli.associate import associate
 from orchestration.cli.audit import audit
 from orchestration.cli.backup import backup, restore
 from orchestration.cli.compare import compare
@@ -66,5 +67,5 @@ of_a_publisher = (
     *(init, schema, status, release, validate, compare, demo, ui, tidy, backup, restore),
     *(person, forget, record),
 )
-for command in (*of_a_publisher, verify, estimate, impute, audit):
+for command in (*of_a_publisher, verify, estimate, associate, impute, audit):
     app.command()(command)

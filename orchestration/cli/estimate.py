@@ -128,7 +128,7 @@ def say(answer: pl.DataFrame, held_back: Mapping[str, int], form: Form) -> None:
         raw(answer.write_csv(float_scientific=False))
         say_held_back(held_back, err)
     else:
-        _show(answer)
+        show(answer)
         say_held_back(held_back, out)
 
 
@@ -139,7 +139,8 @@ def say_held_back(held_back: Mapping[str, int], console: Console) -> None:
         console.print(f"Held back, and in no count: {', '.join(missing)}.")
 
 
-def _show(answer: pl.DataFrame) -> None:
+def show(answer: pl.DataFrame) -> None:
+    """Print a table, of which a terminal shows the first lines."""
     from rich.table import Table
 
     from anonymize.errors import as_data

@@ -9,18 +9,17 @@ statistics of the true table allow a part of it; it is a figure, and no broken p
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from anonymize.arrays import Bools, Floats, Ints
 from anonymize.attack.coverage import cover, value_domain
-from anonymize.attack.measures.dealing import MOST_DEALT, dealt
-from anonymize.attack.measures.logit import Columns, fit, learned_from, log_probabilities
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats.published import Published
+from anonymize.learning.dealer import Dealer, Pairs, pairs_of
+from anonymize.learning.logit import Columns, fit, learned_from, log_probabilities
 
 POWER = 8.0
 """How much what is learned counts within a group, in place of 1. Groups are made such that, within a group,
@@ -29,16 +28,12 @@ Of 1, 2, 4 and 8 the last was right most often, on both tables that were tried (
 FITS = 2
 """How often what is learned and the guesses that follow improve each other. With more, small tables teach
 chance."""
-BALANCING = 50
-"""How often the guesses of a group are scaled to its tuples, where these are too many to be dealt."""
 MOST = 20_000
 """People who are guessed where their groups are not known; of more, so many are drawn."""
 MOST_LINKED = 100_000
 """People who are guessed where their groups are known; of more, about so many, by whole groups."""
 MOST_PAIRS = 5_000_000
 """Pairs of a person and a value that are guessed, where groups are not known."""
-LEAST = 1e-9
-"""The weight of what seems impossible: what was learned before may be wrong."""
 SUREST = (0.05, 0.01)
 """The shares of people of whom the adversary is surest, that are looked at by themselves."""
 
@@ -118,7 +113,7 @@ def guess_values(
     groups = published.sizes.select("group_id").sort("group_id").with_row_index("group")
     people, candidates = _groups_of(known, published, groups, values, linkage)
     held = _tuples(published, groups, values)
-    pairs = _pairs(people, held, candidates)
+    pairs = pairs_of(people, held, candidates)
     guessed = np.unique(pairs.person)
     if not len(guessed):
         return None
@@ -130,7 +125,7 @@ def guess_values(
     stayed = _stayed(known, hosted, clues)
     before = _before(pairs, known, values, stayed, clues)
     of_all = Columns.of(known, schema.attributes())
-    columns, dealer = of_all.of_people(known), _Dealer(pairs, people, held)
+    columns, dealer = of_all.of_people(known), Dealer(pairs, people, held, POWER)
 
     linked = int((people[guessed] >= 0).sum())
     if 2 * linked > len(guessed):
@@ -206,36 +201,6 @@ def _groups_of(
     return group.cast(pl.Int64).fill_null(-1).to_numpy(), candidates
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Each person with each value that the person may have; sorted by person."""
-
-    person: np.ndarray
-    """int64[P]: the row of the person."""
-    value: np.ndarray
-    """int64[P]: the value's place in the domain."""
-    cell: np.ndarray
-    """int64[P]: the row of the person's group and value among `held`; -1 where the group isn't known."""
-    prior: np.ndarray
-    """float64[P]: the share of the value in the group, or among all tuples."""
-
-    @cached_property
-    def begins(self) -> np.ndarray:
-        """The first pair of each person: pairs are sorted by person."""
-        return np.flatnonzero(np.diff(self.person, prepend=-1))
-
-    @cached_property
-    def number(self) -> np.ndarray:
-        """How many pairs each person has."""
-        return np.diff(self.begins, append=len(self.person))
-
-    def per_person(self, weight: np.ndarray) -> np.ndarray:
-        """The weights, scaled so that those of each person add up to 1."""
-        total = np.bincount(self.person, weight)[self.person[self.begins]]
-        share: np.ndarray = weight / np.repeat(total, self.number)
-        return share
-
-
 def _tuples(published: Published, groups: pl.DataFrame, values: pl.Series) -> pl.DataFrame:
     """`group`, `at` (of the value), `tuples`, `share` (of the group), sorted by group."""
     places = values.to_frame(VALUE).with_row_index("at")
@@ -255,110 +220,6 @@ def candidates_of(covered: pl.DataFrame, values: int) -> np.ndarray:
     return bits[:, :values].astype(bool)
 
 
-def _pairs(group: np.ndarray, held: pl.DataFrame, candidates: np.ndarray) -> _Pairs:
-    of_group = held.with_row_index("cell").with_columns(pl.col("cell").cast(pl.Int64))
-    hosted = pl.DataFrame({"person": np.arange(len(group)), "group": group}).join(of_group, on="group")
-    total = held.group_by("at").agg(pl.col("tuples").sum()).sort("at")
-    share = np.zeros(candidates.shape[1])
-    share[total["at"].to_numpy()] = total["tuples"].to_numpy() / total["tuples"].sum()
-    person, value = np.nonzero(candidates & (group < 0)[:, None])
-    parts = (
-        (hosted["person"].to_numpy(), person),
-        (hosted["at"].to_numpy(), value),
-        (hosted["cell"].to_numpy(), np.full(len(person), -1)),
-        (hosted["share"].to_numpy(), share[value]),
-    )
-    joined = [np.concatenate(part) for part in parts]
-    order = np.lexsort((joined[1], joined[0]))
-    return _Pairs(*(part[order] for part in joined))
-
-
-@dataclass(frozen=True)
-class _Dealer:
-    """The groups whose tuples are dealt to their people, and the pairs of these."""
-
-    pairs: _Pairs
-    people: Ints
-    """int64[N]: the group of each person; -1 where it isn't known."""
-    held: pl.DataFrame
-    """As `_tuples` has it."""
-
-    @cached_property
-    def hosted(self) -> Bools:
-        """The pairs of people whose group is known."""
-        known: Bools = self.pairs.cell >= 0
-        return known
-
-    @cached_property
-    def _dealt(self) -> list[Ints]:
-        """int64[G, K, n], by K and n: the pairs of so many groups' K people and n tuples."""
-        held = self.held.with_columns(at=pl.int_range(pl.len()).over("group"))
-        slots = held.select("group", pl.col("at").repeat_by("tuples")).explode("at")
-        slots = slots.group_by("group", maintain_order=True).agg("at")
-        begins = np.full(len(self.people), -1)
-        begins[self.pairs.person[self.pairs.begins]] = self.pairs.begins
-        of_group = (
-            pl.DataFrame({"group": self.people, "begin": begins})
-            .filter(pl.col("group") >= 0)
-            .group_by("group", maintain_order=True)
-            .agg("begin")
-            .join(slots, on="group", maintain_order="left")
-            .with_columns(people=pl.col("begin").list.len(), tuples=pl.col("at").list.len())
-            .filter(pl.col("tuples") <= MOST_DEALT, pl.col("people") <= pl.col("tuples"))
-        )
-        found = []
-        for (people, tuples), some in of_group.group_by("people", "tuples", maintain_order=True):
-            begin = some["begin"].explode().to_numpy().reshape(-1, people)
-            slot = some["at"].explode().to_numpy().reshape(-1, tuples)
-            found.append(begin[:, :, None] + slot[:, None, :])
-        return found
-
-    @cached_property
-    def _others(self) -> Ints:
-        """Pairs of groups with more tuples than can be dealt, or with fewer than people."""
-        is_other = self.hosted.copy()
-        for some in self._dealt:
-            is_other[some.ravel()] = False
-        others: Ints = np.flatnonzero(is_other)
-        return others
-
-    def likely(self, logs: Floats) -> Floats:
-        """Logarithms of how likely pairs are by what is learned of people, float64[N, V], sharpened."""
-        found: Floats = np.where(self.hosted, POWER, 1.0) * logs[self.pairs.person, self.pairs.value]
-        return found
-
-    def messages(self, likely: Floats) -> Floats:
-        """What each person's group says of each of their pairs, float64[P], if they are so likely."""
-        weight = self.scaled(likely)
-        said = np.where(self.hosted, 0.0, 1.0)
-        for some in self._dealt:
-            said += np.bincount(some.ravel(), dealt(weight[some]).ravel(), minlength=len(said))
-        others = self._others
-        if len(others):
-            scale, room = np.ones(len(self.held)), self.held["tuples"].to_numpy().astype(float)
-            cell = self.pairs.cell[others]
-            for _ in range(BALANCING):
-                given = np.zeros(len(weight))
-                given[others] = weight[others] * scale[cell]
-                shares = self.pairs.per_person(given + 1e-300)[others]
-                # Counterfeits leave room that nobody fills; no value has more people than tuples.
-                scale *= np.minimum(1.0, room / np.maximum(np.bincount(cell, shares, len(room)), 1e-300))
-            said[others] = scale[cell]
-        top = np.maximum.reduceat(said, self.pairs.begins)
-        share: Floats = said / np.repeat(np.maximum(top, 1e-300), self.pairs.number)
-        return np.maximum(share, LEAST)
-
-    def posterior(self, said: Floats, likely: Floats) -> Floats:
-        """The probability of each pair, float64[P]."""
-        return self.pairs.per_person(said * self.scaled(likely))
-
-    def scaled(self, likely: Floats) -> Floats:
-        """How likely pairs are, float64[P], from logarithms; 1 for the likeliest of each person."""
-        top = np.repeat(np.maximum.reduceat(likely, self.pairs.begins), self.pairs.number)
-        weight: Floats = np.exp(likely - top)
-        return np.maximum(weight, LEAST)
-
-
 def _from_boxes(
     columns: Columns, published: Published, groups: pl.DataFrame, held: pl.DataFrame, values: int
 ) -> Floats:
@@ -373,7 +234,7 @@ def _from_boxes(
     return fit(shown[some], tuples[group[some]])
 
 
-def _from_people(dealer: _Dealer, columns: Floats, before: Floats, values: int) -> Floats:
+def _from_people(dealer: Dealer, columns: Floats, before: Floats, values: int) -> Floats:
     """Fit coefficients, float64[F, V], to what groups say of their people, and to guesses that follow."""
     pairs, hosted = dealer.pairs, np.flatnonzero(dealer.people >= 0)
     some = hosted[learned_from(values, columns.shape[1], dealer.people[hosted])]
@@ -401,7 +262,7 @@ def _taught(columns: Floats, actual: Ints, values: int) -> Floats:
     return found
 
 
-def _best(pairs: _Pairs, weight: Floats) -> tuple[Ints, Floats]:
+def _best(pairs: Pairs, weight: Floats) -> tuple[Ints, Floats]:
     """The likeliest value of each person who has a pair, in the order of the rows, and its probability."""
     order = np.lexsort((-weight, pairs.person))
     first = order[np.flatnonzero(np.diff(pairs.person[order], prepend=-1))]
@@ -424,7 +285,7 @@ def _stayed(known: pl.DataFrame, hosted: pl.DataFrame, clues: Clues | None) -> B
 
 
 def _before(
-    pairs: _Pairs, known: pl.DataFrame, values: pl.Series, stayed: Bools, clues: Clues | None
+    pairs: Pairs, known: pl.DataFrame, values: pl.Series, stayed: Bools, clues: Clues | None
 ) -> Floats:
     """Logarithms of what earlier groups said of each pair, float64[P]; not that of a group that stayed."""
     if clues is None:
@@ -436,7 +297,7 @@ def _before(
 
 
 def _after(
-    pairs: _Pairs,
+    pairs: Pairs,
     known: pl.DataFrame,
     values: pl.Series,
     hosted: pl.DataFrame,

@@ -138,14 +138,14 @@ def held_back(published: Path) -> dict[str, int]:
 
 def counts_rows(published: Path) -> bool:
     """Whether people may have several rows: then whatever is counted counts rows."""
-    return any(_package(folder)["republish"].get("rows") for folder in releases_in(published))
+    return any(package_of(folder)["republish"].get("rows") for folder in releases_in(published))
 
 
 def _values(folder: Path) -> dict[str, set[str]]:
     """The sensitive values in a release by column, of text; none if its package does not say where."""
     found = {}
     try:
-        names = [one["name"] for one in sensitive_columns(_package(folder)["republish"])]
+        names = [one["name"] for one in sensitive_columns(package_of(folder)["republish"])]
         files = table_files(folder, "sensitive") or table_files(folder, "microdata")
         there = pq.read_schema(files[0]).names
         for name in names:
@@ -174,7 +174,7 @@ def statements_of(
     QueryError
         If the release is a view.
     """
-    package = _package(folder)
+    package = package_of(folder)
     try:
         check(folder / DATA_PACKAGE, "columns", len(package["republish"]["attributes"]))
         for one in package["republish"]["attributes"]:
@@ -387,7 +387,8 @@ def heading(name: str) -> str:
     return f"{name}_1" if name.lower() in FIGURES else name
 
 
-def _package(folder: Path) -> Mapping[str, Any]:
+def package_of(folder: Path) -> Mapping[str, Any]:
+    """A release's `datapackage.json`; PublishedFolderError if it has none of ours."""
     package = read_json(folder / DATA_PACKAGE)
     if package is None or "republish" not in package:
         raise PublishedFolderError(

@@ -113,20 +113,33 @@ def fit(columns: Floats, weight: Floats) -> Floats:
 
     `weight`, float64[N, V], is how much each person counts as one with each value.
     """
-    people = weight.sum(axis=1, keepdims=True)
-    shape = columns.shape[1], weight.shape[1]
+    return fit_sums(columns, weight.sum(axis=1), np.einsum("nf,nv->fv", columns, weight))
+
+
+def fit_sums(
+    columns: Floats, people: Floats, sums: Floats, start: Floats | None = None, steps: int = STEPS
+) -> Floats:
+    """Find the same of how much each person counts, float64[N], and sums of columns by value, float64[F, V].
+
+    Nothing else of who has which value has an influence. The search begins at `start`.
+    """
 
     def loss(flat: Floats) -> tuple[float, Floats]:
-        coefficients = flat.reshape(shape)
-        logs = log_probabilities(columns, coefficients)
+        coefficients = flat.reshape(sums.shape)
         # Sums in one order, whatever the number of threads; these would wait for each other in vain.
-        slopes = np.einsum("nf,nv->fv", columns, people * np.exp(logs) - weight)
+        logs: Floats = np.einsum("nf,fv->nv", columns, coefficients)
+        top = logs.max(axis=1)
+        shares = np.exp(logs - top[:, None])
+        total = shares.sum(axis=1)
+        shares *= (people / total)[:, None]
+        slopes = np.einsum("nf,nv->fv", columns, shares) - sums
         slopes[1:] += 2 * RIDGE * coefficients[1:]
-        return float(RIDGE * (coefficients[1:] ** 2).sum() - (weight * logs).sum()), slopes.ravel()
+        found = (people * (top + np.log(total))).sum() - (sums * coefficients).sum()
+        return float(found + RIDGE * (coefficients[1:] ** 2).sum()), slopes.ravel()
 
-    start = np.zeros(shape[0] * shape[1])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
-    coefficients: Floats = found.x.reshape(shape)
+    begin = np.zeros(sums.shape) if start is None else start
+    found = minimize(loss, begin.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps})
+    coefficients: Floats = found.x.reshape(sums.shape)
     return coefficients
 
 

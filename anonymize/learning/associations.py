@@ -1,0 +1,351 @@
+"""Associations of a value with quasi-identifiers, by groups with exact ones, corrected by simulated releases.
+
+Groups do not say who has which value, and the way they are made hides a part of what goes with what. But a
+reader can simulate a release: people are given values by a model, the public algorithm makes groups of them,
+and what is learned of these groups is compared with what was true. What is learned of the published groups is
+corrected by that. Releases of models that differ much show what can be told at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import scipy.stats
+
+from anonymize.arrays import Bools, Floats, Ints
+from anonymize.contract import QuasiIdentifier
+from anonymize.learning.dealer import Dealer, pairs_of
+from anonymize.learning.logit import Columns, fit_sums, log_probabilities
+
+POWER = 8.0
+"""How much what is learned counts within a group, in place of 1: there, the order of people follows that of
+their values, so that small differences say much."""
+APART, FIRST_SPREAD = 24, 2.0
+"""So many releases are simulated of models that differ, by so many times the coefficients of the release."""
+NEAR = (4, 4, 16)
+"""Releases that are simulated of what was found so far, each time corrected by what they show."""
+SIMULATED = APART + sum(NEAR)
+"""How many are simulated in all."""
+FEWEST = 15
+"""Of fewer models that differ, nothing is said."""
+TOLD = 0.9
+"""The part of the variance between models that differ that groups must show."""
+UNFORESEEN = 1.6
+"""Errors are so many times what simulated releases show: no model is quite right. Chosen on five tables."""
+MISFIT = 1.5
+"""From here on a model fits badly."""
+RANGES = 8
+"""Ranges of a number, each with about as many people, by which the fit of a model is judged."""
+MOST_LABELS = 12
+"""Labels of a category that are compared with the most frequent one: the next most frequent."""
+YEAR = 365.25
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A release with exact quasi-identifiers, as its readers have it."""
+
+    codes: pl.DataFrame
+    """`qi_0`, …: a row for each tuple, as codes."""
+    group: Ints
+    """int64[N]: the group of each, 0, 1, …."""
+    held: pl.DataFrame
+    """`group`, `at` (of the value among all V of them), `tuples`, `share` (of the group), sorted by group."""
+
+    def posterior(self, logs: Floats, power: float) -> Floats:
+        """How likely each tuple has each value, by all dealings of its group, float64[N, V].
+
+        `logs`, float64[N, V], are the logarithms of how likely that is by what was learned.
+        """
+        pairs = pairs_of(self.group, self.held, np.zeros(logs.shape, bool))
+        dealer = Dealer(pairs, self.group, self.held, power)
+        likely, found = dealer.likely(logs), np.zeros(logs.shape)
+        found[pairs.person, pairs.value] = dealer.posterior(dealer.messages(likely), likely)
+        return found
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The columns whose associations with values are asked for, and what is said of each."""
+
+    attributes: Sequence[tuple[str, QuasiIdentifier]]
+    """Our name of each column, and its declaration."""
+    labels: Sequence[Floats]
+    """Of each category the codes of its most frequent labels, the first of which the others are compared
+    with; of another column, none."""
+
+    @classmethod
+    def of(cls, codes: pl.DataFrame, attributes: Sequence[tuple[str, QuasiIdentifier]]) -> Asked:
+        """Choose the labels that are frequent among people, `qi_0`, … as codes."""
+        labels = []
+        for column, attribute in attributes:
+            some, people = np.unique(codes[column].to_numpy().astype(float), return_counts=True)
+            frequent = some[np.argsort(-people, kind="stable")][: MOST_LABELS + 1]
+            labels.append(frequent if attribute.kind == "category" else some[:0])
+        return cls(attributes, labels)
+
+    @property
+    def figures(self) -> list[tuple[int, str, int | None, int | None]]:
+        """What is asked: which column, in which measure, and which labels' codes are compared."""
+        found: list[tuple[int, str, int | None, int | None]] = []
+        for at, some in enumerate(self.labels):
+            found += [(at, "difference", int(one), int(some[0])) for one in some[1:]]
+            if self.attributes[at][1].kind != "category":
+                found.append((at, "slope", None, None))
+        return found + [(at, "mean", None, None) for at in self._numbers]
+
+    @property
+    def _numbers(self) -> list[int]:
+        return [at for at, (_, one) in enumerate(self.attributes) if one.kind == "number"]
+
+    def of_people(self, codes: pl.DataFrame, has: Floats) -> Floats:
+        """The figures, float64[K, V], of people who have each value with a probability, float64[N, V].
+
+        A value, 1 or 0, is regressed on all columns by least squares: slopes are per unit, of a date per
+        year. Means are of the people who have the value.
+        """
+        parts = [np.ones(len(codes))]
+        for (column, attribute), some in zip(self.attributes, self.labels, strict=True):
+            code = codes[column].to_numpy().astype(float)
+            if attribute.kind == "category":
+                parts += [(code == one).astype(float) for one in some[1:]]
+            else:
+                parts.append(code / YEAR if attribute.kind == "date" else code)
+        # Centred columns keep digits that squares of dates would lose.
+        design = np.stack(parts, axis=1)
+        design[:, 1:] -= design[:, 1:].mean(axis=0)
+        slopes = np.linalg.lstsq(design.T @ design, np.einsum("nk,nv->kv", design, has), rcond=None)[0][1:]
+        number = np.maximum(has.sum(axis=0), 1e-9)
+        means = [
+            np.einsum("n,nv->v", codes[self.attributes[at][0]].to_numpy().astype(float), has) / number
+            for at in self._numbers
+        ]
+        return np.vstack([slopes, *means])
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A regression of values on all quasi-identifiers, and the ranges of numbers by which it is checked."""
+
+    columns: Columns
+    ends: Sequence[tuple[str, Floats]]
+    """Our name of a number or date that is asked for, and where its ranges end."""
+
+    @classmethod
+    def of(
+        cls, codes: pl.DataFrame, attributes: Sequence[tuple[str, QuasiIdentifier]], asked: Asked
+    ) -> _Model:
+        numbers = [column for column, one in asked.attributes if one.kind != "category"]
+        shares = np.arange(1, RANGES) / RANGES
+        ends = [(column, np.unique(np.quantile(codes[column].to_numpy(), shares))) for column in numbers]
+        return cls(Columns.of(codes, attributes), ends)
+
+    def in_ranges(self, codes: pl.DataFrame, has: Floats) -> Floats:
+        """How many people with each value are in each range of each number, float64[R, V]."""
+        found = [np.empty((0, has.shape[1]))]
+        for column, ends in self.ends:
+            at = np.searchsorted(ends, codes[column].to_numpy(), side="right")
+            found.append(np.eye(len(ends) + 1)[at].T @ has)
+        return np.vstack(found)
+
+
+@dataclass(frozen=True)
+class Associations:
+    """What was found, each float64[K, V], by what is asked and value."""
+
+    found: Floats
+    """Estimates of the figures."""
+    half_width: Floats
+    """Half the widths of their intervals at 95 %."""
+    shown: Floats
+    """The part of the variance between models that differ that groups of their releases show."""
+    misfit: float
+    """How far people by ranges of a number are from those of simulated releases, over how far these are from
+    each other: about 1 where the model fits."""
+    releases: int
+    """How many were simulated."""
+
+    @property
+    def told(self) -> Bools:
+        """Which figures can be told, bool[K, V]: those of all values must be shown on the whole, too."""
+        whole = np.median(self.shown, axis=1, keepdims=True)
+        found: Bools = (np.minimum(self.shown, whole) >= TOLD) & (self.misfit < MISFIT)
+        return found
+
+
+Publish = Callable[[Ints, np.random.Generator], Groups | None]
+"""Gives the people values, int64[P], and makes a first release of them; None where the algorithm refuses."""
+
+
+def associations(
+    release: Groups,
+    people: pl.DataFrame,
+    totals: Ints,
+    attributes: Sequence[tuple[str, QuasiIdentifier]],
+    asked: Asked,
+    publish: Publish,
+    random: np.random.Generator,
+    begin: Callable[[str], None] = lambda _part: None,
+) -> Associations | None:
+    """Estimate how values go with quasi-identifiers, or None if too few releases can be simulated.
+
+    Parameters
+    ----------
+    people
+        `qi_0`, … as codes: those of the release, without its counterfeits.
+    totals
+        int64[V]: how many of them have each value.
+    attributes
+        All quasi-identifiers.
+    publish
+        The algorithm that made the release.
+    begin
+        Is told which release is simulated now, of `SIMULATED`.
+
+    References
+    ----------
+    Gouriéroux, Monfort and Renault, Indirect Inference, 1993: a model is right when releases that are
+    simulated from it look as the published one does, whatever is computed of both.
+    """
+    model = _Model.of(release.codes, attributes, asked)
+    columns, own = model.columns.of_people(people), model.columns.of_people(release.codes)
+    seen, done = _Seen.of(release, model, asked, len(totals)), 0
+
+    def simulated(odds: Floats) -> tuple[_Seen, Floats, Floats] | None:
+        """What is seen of a release of people with such log odds, and their true figures and sums."""
+        nonlocal done
+        done += 1
+        begin(f"simulated release {done}")
+        drawn = _with_totals(odds, totals, random)
+        made = publish(drawn, random)
+        if made is None:
+            return None
+        has = np.eye(len(totals))[drawn]
+        return (
+            _Seen.of(made, model, asked, len(totals)),
+            asked.of_people(people, has),
+            np.einsum("nf,nv->fv", columns, has),
+        )
+
+    middle = _centred(fit_sums(own, np.ones(len(own)), seen.sums))
+    spread = FIRST_SPREAD * np.sqrt((middle**2).mean(axis=1, keepdims=True))
+    spread[0] = 0
+    odds = (np.einsum("nf,fv->nv", columns, spread * random.normal(size=middle.shape)) for _ in range(APART))
+    made = [one for one in map(simulated, odds) if one is not None]
+    if len(made) < FEWEST:
+        return None
+    shown = _shown(np.array([one.figures for one, _, _ in made]), np.array([true for _, true, _ in made]))
+    for number in NEAR:
+        odds = np.einsum("nf,fv->nv", columns, middle)
+        near = [one for one in (simulated(odds) for _ in range(number)) if one is not None]
+        if len(near) < 2:
+            return None
+        off = np.mean([one.sums - true for one, _, true in near], axis=0)
+        middle = _centred(fit_sums(own, np.ones(len(own)), seen.sums - off, middle))
+    of, true = np.array([one.figures[-1] for one, _, _ in near]), np.array([true for _, true, _ in near])
+    off = of - true
+    bias = off.mean(axis=0)
+    spread = np.sqrt(off.var(axis=0, ddof=1) * (1 + 1 / len(off))) / _kept(of, true)
+    half = scipy.stats.t.ppf(0.975, len(off) - 1) * np.hypot(UNFORESEEN * spread, bias / 2)
+    misfit = _misfit(seen, [one for one, _, _ in near])
+    return Associations(seen.figures[-1] - bias, half, shown, misfit, done)
+
+
+def _kept(of: Floats, true: Floats) -> Floats:
+    """The part of the differences between values that simulated releases keep, float64[K, 1], at most 1."""
+    of, true = of.mean(axis=0), true.mean(axis=0)
+    of, true = of - of.mean(axis=1, keepdims=True), true - true.mean(axis=1, keepdims=True)
+    squares = np.maximum((true**2).sum(axis=1, keepdims=True), 1e-30)
+    found: Floats = np.clip((of * true).sum(axis=1, keepdims=True) / squares, 0.1, 1)
+    return found
+
+
+def _shown(of: Floats, true: Floats) -> Floats:
+    """The part of the variance of true figures that what is seen explains, float64[K, V]."""
+    of, true = of - of.mean(axis=0), true - true.mean(axis=0)
+    of = of / np.maximum(of.std(axis=0), 1e-12)
+    gram = np.einsum("sa...,sb...->...ab", of, of)
+    inverse = np.linalg.pinv(gram, rcond=1e-6, hermitian=True)
+    slopes = np.einsum("...ab,sb...,s...->...a", inverse, of, true)
+    rest = true - np.einsum("...a,sa...->s...", slopes, of)
+    freedom = (len(of) - 1) / (len(of) - 1 - of.shape[1])
+    found: Floats = 1 - freedom * rest.var(axis=0) / np.maximum(true.var(axis=0), 1e-30)
+    return found
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What the groups of a release say of people, by what was learned of these groups alone."""
+
+    figures: Floats
+    """float64[3, K, V]: by the shares of groups, by what was learned, and by this sharpened."""
+    sums: Floats
+    """float64[F, V]: the sharpened ones of each column of the model."""
+    ranges: Floats
+    """float64[R, V]: the same by ranges of numbers."""
+
+    @classmethod
+    def of(cls, groups: Groups, model: _Model, asked: Asked, values: int) -> _Seen:
+        """Learn from the groups, sharpen what they say by it, and learn once more."""
+        columns, coefficients = model.columns.of_people(groups.codes), None
+        by_group = has = groups.posterior(np.zeros((len(columns), values)), 1.0)
+        for _ in range(2):
+            sums = np.einsum("nf,nv->fv", columns, has)
+            coefficients = fit_sums(columns, np.ones(len(columns)), sums, coefficients)
+            logs = log_probabilities(columns, coefficients)
+            has = groups.posterior(logs, POWER)
+        return cls(
+            np.array(
+                [asked.of_people(groups.codes, one) for one in (by_group, groups.posterior(logs, 1.0), has)]
+            ),
+            np.einsum("nf,nv->fv", columns, has),
+            model.in_ranges(groups.codes, has),
+        )
+
+
+def _misfit(seen: _Seen, simulated: Sequence[_Seen]) -> float:
+    """The root mean square of what ranges have beyond what sums explain, in standard errors."""
+    if not seen.ranges.size:
+        return 0.0
+    ranges = np.array([one.ranges for one in simulated])
+    middle, scale = ranges.mean(axis=0), np.maximum(ranges.std(axis=0, ddof=1), 1e-9)
+    far = (seen.ranges - middle) / scale
+    return float(np.sqrt((far**2).mean()))
+
+
+def _with_totals(odds: Floats, totals: Ints, random: np.random.Generator) -> Ints:
+    """Draw a value for each person, int64[P], by log odds, so that as many as there are have each."""
+    for _ in range(5):
+        shares = _shares(odds)
+        odds = odds + np.log((totals + 0.5) / (shares.sum(axis=0) + 0.5))
+    shares = _shares(odds)
+    drawn: Ints = _drawn(shares, random)
+    while (over := np.bincount(drawn, minlength=len(totals)) - totals).any():
+        leave = [
+            random.choice(np.flatnonzero(drawn == at), over[at], replace=False)
+            for at in np.flatnonzero(over > 0)
+        ]
+        moved = np.concatenate(leave)
+        drawn[moved] = _drawn(shares[moved] * np.maximum(-over, 0), random)
+    return drawn
+
+
+def _shares(odds: Floats) -> Floats:
+    found: Floats = np.exp(odds - odds.max(axis=1, keepdims=True))
+    found /= found.sum(axis=1, keepdims=True)
+    return found
+
+
+def _drawn(weight: Floats, random: np.random.Generator) -> Ints:
+    upto = np.cumsum(weight, axis=1)
+    found: Ints = (random.random((len(weight), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
+    return found
+
+
+def _centred(coefficients: Floats) -> Floats:
+    """The same model, with coefficients of each column that add up to 0."""
+    found: Floats = coefficients - coefficients.mean(axis=1, keepdims=True)
+    return found

@@ -1,0 +1,210 @@
+"""Associations told from a first release with exact quasi-identifiers, against those of its people.
+
+`republish associate` is asked how every value goes with one or two columns. *Told* is the part of the figures
+that it tells; of the others it says that it can't. *Kept* is the part of the true differences between values
+that its estimates show, of what is told: 100 % would be no bias. An interval at 95 % is *right* if the truth
+is in it. The *error* is the median one, over the standard deviation of the true figures; the *half-width* is
+the median one over the median error. *Misfit* is that which the command states.
+
+Constants were chosen on the first five tables. The other five, all real, were asked once, when all was
+chosen. Files of the packages pydataset 0.2.0 and statsmodels 0.15 are looked for in the folder that
+`REPUBLISH_CSV` names.
+
+Tried, and not kept: plain likelihood without simulation keeps 39 % of the hospital's slopes. Corrected until
+simulated releases look as the published one does, it keeps 34 to 92 %, at errors said 8 times too small: that
+is why a figure is told only where releases of models that differ show it. Regressions over such models, in
+one to three stages, have 55 to 80 % of the intervals right. Ranges of numbers, or random waves, within the
+model lose more than they describe. Not tried: later releases of a series, intervals, several sensitive
+columns. A table of many values that few people have each (census) cannot be told of, and most intervals are
+wider than they need be.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anonymize.columns import VALUE
+from anonymize.contract import Contract
+from anonymize.formats import ANATOMY
+from anonymize.learning.associations import Asked
+from anonymize.people.codes import encode_columns
+from benchmarks.census import census, census_contract
+from benchmarks.measures.estimates import hospital, last, present
+from benchmarks.measures.estimator import DATE
+from benchmarks.real_data import adult, adult_contract, data_folder
+from benchmarks.series import contract_of
+from benchmarks.tables import Table, main
+from orchestration.demo.hospital import SEED, hospital_snapshots
+from orchestration.readers.associations import of_tables
+
+QUICK = {"most": 1200, "words": ("a second hospital",)}
+Made = tuple[pl.DataFrame, Contract, list[str]]
+"""People, their contract, and the columns that are asked for."""
+
+
+def principle(m: int) -> dict[str, Any]:
+    """The principle's parameters."""
+    return {"name": "m_invariance", "m": m, "format": "anatomy"}
+
+
+def of_hospital() -> Made:
+    """Other patients than those of the demo."""
+    declared = hospital().model_dump(mode="json", exclude_none=True)
+    for one in declared["quasi_identifiers"]:
+        one.pop("min_width")
+    ((_, people),) = hospital_snapshots(1, seed=SEED + 1)
+    return people, contract_of(declared, **principle(4)), ["age", "sex"]
+
+
+def of_census() -> Made:
+    """Fifty occupations, which go with age, education and gender."""
+    declared = census_contract(sensitive="occupation") | {"releases": {"first": DATE, "cron": "0 0 1 1 *"}}
+    return census(20_000), contract_of(declared, **principle(4)), ["age", "education"]
+
+
+def of_adult() -> Made:
+    """Occupations of Adult."""
+    folder = data_folder()
+    assert folder is not None
+    return adult(folder), contract_of(adult_contract(folder), **principle(4)), ["age", "sex"]
+
+
+def of_file(
+    name: str, columns: dict[str, str], sensitive: str, on: list[str], m: int = 4, tenths: bool = False
+) -> Made:
+    """People of a file; sensitive is a column, or in which tenth of it a person is."""
+    table = pl.read_csv(Path(os.environ["REPUBLISH_CSV"]) / name, infer_schema_length=None, null_values="NA")
+    value = pl.col(sensitive)
+    if tenths:
+        value = (value.rank("ordinal").cast(pl.Int64) * 10) // (pl.len() + 1)
+    people = table.select(
+        pl.int_range(pl.len()).alias("person"),
+        *(pl.col(column).alias(name) for column, name in columns.items()),
+        value.cast(pl.String).alias("sensitive"),
+    ).drop_nulls()
+    attributes: list[dict[str, Any]] = []
+    for column in columns.values():
+        some = people[column].unique().sort().to_list()
+        kind = {"kind": "number", "domain": [some[0], some[-1]]}
+        attributes.append(
+            {"name": column} | ({"kind": "category", "order": some} if isinstance(some[0], str) else kind)
+        )
+    declared = {
+        "product": "file",
+        "series": "v1",
+        "releases": {"first": DATE, "cron": "0 0 1 1 *"},
+        "identifier": "person",
+        "quasi_identifiers": attributes,
+        "sensitive": {"name": "sensitive"},
+    }
+    return people, contract_of(declared, **principle(m)), on
+
+
+def same(*names: str) -> dict[str, str]:
+    """Columns that keep their names."""
+    return dict(zip(names, names, strict=True))
+
+
+CHAIN = {"age": "age", "sex": "sex"}
+CHOSEN_ON: dict[str, Callable[[], Made]] = {
+    "a second hospital": of_hospital,
+    "census, occupation": of_census,
+    "Adult, occupation (real)": of_adult,
+    "free light chain (real)": lambda: of_file("flchain.csv", CHAIN, "flc.grp", ["age", "sex"]),
+    "vocabulary (real)": lambda: of_file(
+        "Vocab.csv", same("year", "sex", "education"), "vocabulary", ["education", "sex"]
+    ),
+}
+HELD_OUT: dict[str, Callable[[], Made]] = {
+    "years married, fair (real)": lambda: of_file(
+        "fair.csv", same("age", "religious", "children"), "yrs_married", ["age", "religious"], 3
+    ),
+    "chronic diseases, randhie (real)": lambda: of_file(
+        "randhie.csv", same("mdvis", "lpi", "hlthg", "hlthf"), "disea", ["mdvis"], tenths=True
+    ),
+    "household income, rwm5yr (real)": lambda: of_file(
+        "rwm5yr.csv",
+        same("age", "female", "educ", "docvis", "married"),
+        "hhninc",
+        ["age", "educ"],
+        tenths=True,
+    ),
+    "earnings, CPSch3 (real)": lambda: of_file(
+        "CPSch3.csv", same("year", "sex"), "ahe", ["year", "sex"], tenths=True
+    ),
+    "share of food, BudgetFood (real)": lambda: of_file(
+        "BudgetFood.csv", same("age", "size", "town", "sex"), "wfood", ["age", "size"], tenths=True
+    ),
+}
+
+
+def measured(made: Made, most: int, seed: int = 1) -> tuple[pl.DataFrame, float, float]:
+    """What is told beside what is `true`; the misfit; and the seconds that it took."""
+    people, contract, on = made
+    people = people.sample(min(most, people.height), seed=1)
+    release = last([(DATE, people)], contract)
+    began = time.perf_counter()
+    found = of_tables(ANATOMY.internal(release.candidate.published, contract), contract, on, seed)
+    seconds = time.perf_counter() - began
+    there = present(release)
+    values = there[VALUE].unique().sort()
+    codes = encode_columns(there, contract)
+    asked = Asked.of(
+        ANATOMY.read(ANATOMY.internal(release.candidate.published, contract), contract)
+        and encode_columns(
+            ANATOMY.internal(release.candidate.published, contract)["quasi_identifiers"], contract
+        ),
+        [one for one in contract.attributes() if one[1].name in on],
+    )
+    has = (there[VALUE].to_numpy()[:, None] == values.to_numpy()[None]).astype(float)
+    true = asked.of_people(codes, has)
+    return found.rows.with_columns(true=pl.Series(true.ravel())), found.misfit, seconds
+
+
+def figures(rows: pl.DataFrame) -> list[Any]:
+    """The columns of the table, but for its first ones, of the figures of one measure of one column."""
+    told = rows.drop_nulls("estimate")
+    share = f"{told.height / rows.height:.0%}"
+    if told.is_empty():
+        return [rows.height, share, None, None, None, None]
+    true, estimate = told["true"].to_numpy(), told["estimate"].to_numpy()
+    middle = rows["true"].mean() if rows["measure"][0] == "mean" else 0.0
+    kept = ((true - middle) * (estimate - middle)).sum() / ((true - middle) ** 2).sum()
+    error, half = np.abs(estimate - true), (told["high"] - told["low"]).to_numpy() / 2
+    right = (error <= half).mean()
+    median = float(np.median(error))
+    return [
+        rows.height,
+        share,
+        f"{kept:.0%}",
+        f"{right:.0%}",
+        median / float(rows["true"].to_numpy().std()),
+        float(np.median(half)) / max(median, 1e-12),
+    ]
+
+
+def tables(most: int = 12_000, words: tuple[str, ...] = ("",)) -> Iterator[Table]:
+    """So many people at most of each table whose name has one of the words."""
+    heads = ("table", "column", "measure", "figures", "told", "kept", "right", "error", "half-width")
+    for title, some in (("Chosen on", CHOSEN_ON), ("Held out", HELD_OUT)):
+        rows: list[list[Any]] = []
+        for name, make in some.items():
+            if not any(word in name for word in words):
+                continue
+            found, misfit, seconds = measured(make(), most)
+            label = f"{name}, misfit {misfit:.1f}, {seconds:.0f} s"
+            for (column, measure), part in found.group_by("column", "measure", maintain_order=True):
+                rows.append([label, column, measure, *figures(part)])
+        if rows:
+            yield Table(title, heads, rows)
+
+
+if __name__ == "__main__":
+    main(tables)

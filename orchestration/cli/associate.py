@@ -1,0 +1,101 @@
+"""`republish associate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestration.cli.estimate import say_held_back, show
+from orchestration.cli.options import Debug, Form, Limit
+from orchestration.cli.terminal import err, out, raw
+from orchestration.cli.work import Work
+
+RIGHT = (
+    "On tables held out, 98 % of such intervals had the truth in them, and estimates kept 83 to 106 % of what"
+    " goes with what (docs/measured/associations.md)."
+)
+"""How often what is told was right."""
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from orchestration.readers.associations import Found
+
+
+def associate(
+    published: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PUBLISHED", help="The first release of a series, with exact quasi-identifiers."
+        ),
+    ],
+    of: Annotated[str, typer.Option("--of", metavar="COLUMN", help="The sensitive column.")],
+    on: Annotated[
+        list[str],
+        typer.Option(
+            "--on",
+            metavar="COLUMN",
+            help="A quasi-identifier that its values may go with. Several: each at given others.",
+        ),
+    ],
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same answer.")] = 1,
+    form: Annotated[
+        Form, typer.Option("--format", help="How the answer is written; csv and json for programs.")
+    ] = Form.table,
+    limit: Limit = None,
+    debug: Debug = False,
+) -> None:
+    """Estimate how each sensitive value goes with other columns, or say that it can't be told.
+
+    Whether a person has a value (1 or 0) is regressed on all columns of --on: a slope is by how much the
+    share of people with the value grows per unit of a number, or per year of a date; a difference is that
+    between the shares at two labels. A mean is that of the number over the people with the value. What groups
+    hide is found by simulating releases, which takes minutes. docs/measured/associations.md says how often it
+    was right.
+    """
+    from anonymize.learning.associations import SIMULATED
+    from orchestration.readers.associations import associated
+    from orchestration.readers.estimate.command import held_back
+    from orchestration.storage.in_stores import fetched
+
+    with fetched([published]) as (folder,), Work(published.name, parts=SIMULATED) as work:
+        found, held = associated(folder, of, on, seed, work.begin), held_back(folder)
+    if form is Form.json:
+        figures = {"misfit": round(found.misfit, 3), "simulated": found.releases, "held_back": held}
+        answer = {"associations": found.rows.to_dicts(), **figures}
+        raw(json.dumps(answer, ensure_ascii=False, indent=2, default=str) + "\n")
+        return
+    console = out
+    if form is Form.csv:
+        raw(found.rows.write_csv(float_scientific=False))
+        console = err
+    else:
+        show(_in_words(found.rows))
+    console.print(_said(found))
+    say_held_back(held, console)
+
+
+def _in_words(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows as people read them: with three digits, and words where nothing can be told."""
+    import polars as pl
+
+    digits = {
+        name: pl.Series(name, [None if one is None else f"{one:.3g}" for one in rows[name]], pl.String)
+        for name in ("estimate", "low", "high")
+    }
+    shown = rows.with_columns(pl.col("label").fill_null(""), *digits.values())
+    return shown.with_columns(
+        pl.col("estimate").fill_null("can't tell"), pl.col("low").fill_null(""), pl.col("high").fill_null("")
+    )
+
+
+def _said(found: Found) -> str:
+    """What it took, and how far to trust it."""
+    told, asked = len(found.rows.drop_nulls("estimate")), len(found.rows)
+    said = f"{told:,} of {asked:,} can be told, by {found.releases} simulated releases."
+    if not found.fits:
+        return f"{said} Misfit {found.misfit:.1f}: the model does not fit these people. It would be about 1."
+    return f"{said} Misfit {found.misfit:.1f}: about 1 where the model fits. {RIGHT}"

@@ -1,0 +1,262 @@
+"""`republish associate`: how a value goes with other columns, from a first release with exact ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anonymize.arrays import Bools, Floats, Ints
+from anonymize.columns import PSEUDONYM, VALUE, exactly
+from anonymize.contract import Contract, Product
+from anonymize.contract.scalars import MISSING
+from anonymize.errors import ContractError, PublishedFolderError, QueryError
+from anonymize.formats import ANATOMY
+from anonymize.formats.published import Published
+from anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
+from anonymize.people.codes import MISSING_CODE, encode_columns
+from anonymize.people.randomness import generator
+from anonymize.principles import parse_contract, publisher_of
+from orchestration.readers.datapackage.dated import undated
+from orchestration.readers.datapackage.words import sensitive_columns
+from orchestration.readers.estimate.command import package_of
+from orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
+from orchestration.storage.parts import scan_parts, table_files
+from orchestration.unforeseen import named
+
+FEWEST_PEOPLE = 20
+"""Of a value that fewer tuples have, nothing is said."""
+ATTRIBUTE = ("name", "kind", "domain", "hierarchy", "missing")
+SENSITIVE = ("name", "values", "missing", "semantics", "not_sensitive")
+"""What packages say of columns as contracts do."""
+FIGURES = {"column", "measure", "label", "estimate", "low", "high"}
+"""Columns of an answer; a sensitive column that is called like one of them gets a number."""
+FIRST = "of the first release of a series alone, which is simulated"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What associations of a release are, and what it took."""
+
+    rows: pl.DataFrame
+    """The sensitive column; `column`, `measure` (`slope`, `difference`, `mean`), of a difference its `label`;
+    `estimate`, `low`, `high`: null where it can't be told."""
+    misfit: float
+    """About 1 where the model fits (`Associations.misfit`)."""
+    releases: int
+    """How many were simulated."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the model fits, without which nothing is told."""
+        return self.misfit < MISFIT
+
+
+def associated(
+    published: Path,
+    of: str,
+    on: Sequence[str],
+    seed: int = 1,
+    begin: Callable[[str], None] = lambda _part: None,
+) -> Found:
+    """Estimate how each value goes with some columns, from a published folder alone.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the folder is not what its manifest says, or no release can be simulated of it.
+    QueryError
+        If a column can't be asked for, or it is no first release with exact quasi-identifiers.
+    """
+    folders = list(releases_in(published))
+    if len(folders) > 1:
+        raise QueryError(
+            f"{published}: has {len(folders)} releases, and associations are estimated {FIRST}: name"
+            f" {folders[0]}"
+        )
+    (folder,) = folders
+    with named(folder):
+        stated, package = verify_tables(folder), package_of(folder)
+        try:
+            contract = simulated_contract(folder, stated, package)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
+        columns = _asked_columns(contract, of, on)
+        tables = _tables(folder, contract, str(stated["release"]))
+        return of_tables(tables, contract, columns, seed, begin, str(folder))
+
+
+def of_tables(
+    tables: Mapping[str, pl.DataFrame],
+    contract: Contract,
+    on: Sequence[str],
+    seed: int = 1,
+    begin: Callable[[str], None] = lambda _part: None,
+    where: str = "release",
+) -> Found:
+    """Estimate the same from published tables, and the contract that they were made by."""
+    values = tables["sensitive"][VALUE].unique().sort()
+    release = groups_of(tables, contract, values)
+    qis = tables["quasi_identifiers"].select([exactly(column) for column, _ in contract.attributes()])
+    random = np.random.default_rng(seed)
+    is_person = _without_counterfeits(tables, random)
+    attributes = list(contract.attributes())
+    asked = Asked.of(release.codes, [one for one in attributes if one[1].name in on])
+    _refuse_missing(release.codes, asked)
+    tuples = np.bincount(release.held["at"].to_numpy(), release.held["tuples"].to_numpy(), len(values))
+    totals = _of_people(tuples, int(is_person.sum()))
+    people, publish = qis.filter(pl.Series(is_person)), publisher_of(contract)
+
+    def simulate(drawn: Ints, random: np.random.Generator) -> Groups | None:
+        names = [random.bytes(16) for _ in range(len(drawn))]
+        table = people.with_columns(values.gather(drawn).alias(VALUE), pl.Series(PSEUDONYM, names, pl.Binary))
+        key = random.bytes(32)
+        made = publish(table, lambda purpose: generator(key, contract.product, "", "", purpose))
+        return None if made is None else groups_of(ANATOMY.internal(made, contract), contract, values)
+
+    codes = release.codes.filter(pl.Series(is_person))
+    found = associations(release, codes, totals, attributes, asked, simulate, random, begin)
+    if found is None:
+        raise PublishedFolderError(
+            f"{where}: can't tell: the algorithm refuses most releases that are simulated of these people, as"
+            " a value is nearly too frequent for its promise"
+        )
+    name = contract.sensitive.name
+    rows = _rows(found, asked, values.alias(f"{name}_1" if name in FIGURES else name), totals)
+    return Found(rows, found.misfit, found.releases)
+
+
+def simulated_contract(folder: Path, stated: Mapping[str, Any], package: Mapping[str, Any]) -> Contract:
+    """The contract by which a reader simulates a release: what its package says of columns and principle.
+
+    Raises
+    ------
+    QueryError
+        If its releases can't be simulated.
+    """
+    own, sensitive = package["republish"], sensitive_columns(package["republish"])
+    if own["format"] != ANATOMY.name:
+        raise QueryError(
+            f"{folder}: publishes intervals, of which associations can't be told yet: they are estimated from"
+            " exact quasi-identifiers (format: anatomy). republish estimate has counts, means and shares"
+        )
+    if stated["n"] != 1:
+        raise QueryError(
+            f"{folder}: is release {stated['n']} of its series, and associations are estimated {FIRST}"
+        )
+    if len(sensitive) != 1 or own.get("rows"):
+        what = "several rows of a person" if own.get("rows") else "several sensitive columns"
+        raise QueryError(f"{folder}: has {what}, of which associations can't be told yet")
+    if len(table_files(folder, "quasi_identifiers")) != 1:
+        raise QueryError(f"{folder}: is in parts, as releases in shards are, which can't be simulated yet")
+    attributes = [
+        {key: one[key] for key in ATTRIBUTE if key in one}
+        | ({"order": one["labels"]} if one["kind"] == "category" and "hierarchy" not in one else {})
+        for one in own["attributes"]
+    ]
+    taken = {one["name"] for one in (*own["attributes"], *sensitive)}
+    declared = {
+        "product": "simulated",
+        "series": "v1",
+        "source": {"path": "none.parquet"},
+        "releases": {"first": "2000-01-01"},
+        "identifier": next(name for name in ("person", "person_", "person__") if name not in taken),
+        "quasi_identifiers": attributes,
+        "sensitive": {key: sensitive[0][key] for key in SENSITIVE if key in sensitive[0]},
+        "principle": dict(stated["principle"]),
+    }
+    try:
+        contract: Product = parse_contract(declared)
+    except ContractError as error:
+        raise QueryError(
+            f"{folder / DATA_PACKAGE}: its releases can't be simulated: {str(error).splitlines()[-1].strip()}"
+        ) from None
+    assert isinstance(contract, Contract)
+    return contract
+
+
+def groups_of(tables: Mapping[str, pl.DataFrame], contract: Contract, values: pl.Series) -> Groups:
+    """What a reader learns from, of tables under our own column names."""
+    read: Published = ANATOMY.read(tables, contract)
+    groups = read.sizes.select("group_id").sort("group_id").with_row_index("group")
+    places = values.to_frame(VALUE).with_row_index("at")
+    held = read.values.join(groups, on="group_id").join(places, on=VALUE, nulls_equal=True)
+    share = pl.col("tuples") / pl.col("tuples").sum().over("group")
+    held = held.select(pl.col("group", "at", "tuples").cast(pl.Int64), share.alias("share"))
+    rows = tables["quasi_identifiers"].with_columns(pl.col("group_id").cast(pl.Int64))
+    group = rows.join(groups, on="group_id", maintain_order="left")["group"].cast(pl.Int64).to_numpy()
+    return Groups(encode_columns(rows, contract), group, held.sort("group", "at"))
+
+
+def _asked_columns(contract: Contract, of: str, on: Sequence[str]) -> list[str]:
+    """The names of the columns that are asked for; QueryError if there is none of such a name."""
+    sensitive, names = contract.sensitive.name, [one.name for _, one in contract.attributes()]
+    if of != sensitive:
+        raise QueryError(f"--of {of}: is no sensitive column; there is {sensitive}")
+    for name in on:
+        if name not in names:
+            raise QueryError(f"--on {name}: is no quasi-identifier; there are {', '.join(names)}")
+    return list(dict.fromkeys(on))
+
+
+def _tables(folder: Path, contract: Contract, release: str) -> dict[str, pl.DataFrame]:
+    tables = {
+        name: undated(scan_parts(table_files(folder, name)).collect(), release)
+        for name in ANATOMY.tables(contract)
+    }
+    return ANATOMY.internal(tables, contract)
+
+
+def _without_counterfeits(tables: Mapping[str, pl.DataFrame], random: np.random.Generator) -> Bools:
+    """Which tuples to simulate people of, bool[N]: as many of each group as it has people, by lot."""
+    ids = tables["quasi_identifiers"].select(pl.col("group_id").cast(pl.Int64))
+    forged = tables["counterfeits"].select(pl.col("group_id").cast(pl.Int64), "count")
+    lots = ids.with_columns(lot=pl.Series(random.random(len(ids)))).with_columns(
+        pl.col("lot").rank("ordinal").over("group_id")
+    )
+    counts = lots.join(forged, on="group_id", how="left", maintain_order="left")
+    found: Bools = (counts["lot"] > counts["count"].fill_null(0)).to_numpy()
+    return found
+
+
+def _of_people(tuples: Ints | Floats, people: int) -> Ints:
+    """How many people have each value, if counterfeits have each as often as people do."""
+    shares = tuples * people / tuples.sum()
+    counts = np.floor(shares).astype(np.int64)
+    counts[np.argsort(counts - shares, kind="stable")[: people - counts.sum()]] += 1
+    found: Ints = counts
+    return found
+
+
+def _refuse_missing(codes: pl.DataFrame, asked: Asked) -> None:
+    for column, attribute in asked.attributes:
+        if (codes[column] == MISSING_CODE).any():
+            raise QueryError(
+                f"--on {attribute.name}: is missing ({MISSING}) of some people; ask for other columns"
+            )
+
+
+def _rows(found: Associations, asked: Asked, values: pl.Series, totals: Ints) -> pl.DataFrame:
+    parts = []
+    for at, (of, measure, label, base) in enumerate(asked.figures):
+        attribute, told = asked.attributes[of][1], found.told[at] & (totals >= FEWEST_PEOPLE)
+        labels = getattr(attribute, "labels", ())
+        said = None if label is None or base is None else f"{labels[label]} rather than {labels[base]}"
+        estimate, half = found.found[at], found.half_width[at]
+        numbers = {"estimate": estimate, "low": estimate - half, "high": estimate + half}
+        parts.append(
+            pl.DataFrame(
+                {
+                    values.name: values,
+                    "column": [attribute.name] * len(values),
+                    "measure": [measure] * len(values),
+                    "label": pl.Series([said] * len(values), dtype=pl.String),
+                    **{name: np.where(told, one, np.nan) for name, one in numbers.items()},
+                }
+            ).with_columns(pl.col("estimate", "low", "high").fill_nan(None))
+        )
+    return pl.concat(parts)

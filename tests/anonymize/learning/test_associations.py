@@ -1,0 +1,104 @@
+"""Associations from a release alone: what groups hide is found by simulating releases, or not told."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.columns import VALUE
+from anonymize.formats import ANATOMY
+from anonymize.learning import associations
+from anonymize.learning.associations import _shown, _with_totals
+from anonymize.learning.logit import fit, fit_sums
+from anonymize.m_invariance import M_INVARIANCE
+from anonymize.people.codes import encode_columns
+from anonymize.principle.state import State
+from orchestration.readers.associations import groups_of, of_tables
+from tests.series import draws, entered, make_contract
+
+VALUES = ["angina", "asthma", "flu", "gout", "mumps", "scurvy"]
+
+
+def released(people=1500, steep=1.0, seed=1):
+    """A contract, a release's tables, and the true slopes on age by value."""
+    random = np.random.default_rng(seed)
+    age = random.integers(0, 120, people)
+    odds = np.outer((age - 60) / 35, steep * np.linspace(-1, 1, len(VALUES)))
+    shares = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    value = (random.random((people, 1)) > shares.cumsum(axis=1)).sum(axis=1).clip(0, len(VALUES) - 1)
+    zipcode = 10_000 + random.permutation(people)
+    table = pl.DataFrame(
+        {"person": [f"p{i}" for i in range(people)], "age": age, "zipcode": zipcode}
+    ).with_columns(pl.Series("value", np.array(VALUES)[value]))
+    contract = make_contract(values=VALUES, m=3, format="anatomy")
+    made = M_INVARIANCE.release(entered(table, contract), contract, State.empty(), 1, draws(1))
+    has = np.eye(len(VALUES))[value]
+    centred = age - age.mean()
+    return contract, ANATOMY.internal(made.published, contract), centred @ has / (centred @ centred)
+
+
+def test_slopes_are_told_within_their_error_where_groups_by_themselves_hide_a_part_of_them():
+    contract, tables, true = released()
+    found = of_tables(tables, contract, ["age"])
+    slopes = found.rows.filter(measure="slope")
+    assert slopes["value"].to_list() == VALUES
+    assert slopes["estimate"].null_count() <= 2
+    told = slopes.with_columns(true=true).drop_nulls("estimate")
+    estimate, truth = told["estimate"].to_numpy(), told["true"].to_numpy()
+    assert (estimate * truth).sum() / (truth**2).sum() == pytest.approx(1, abs=0.15)
+    assert ((told["low"] <= told["true"]) & (told["true"] <= told["high"])).mean() >= 0.8
+    groups = groups_of(tables, contract, pl.Series(VALUES))
+    by_group = groups.posterior(np.zeros((len(groups.group), len(VALUES))), 1.0)
+    age = groups.codes["qi_0"].to_numpy() - groups.codes["qi_0"].mean()
+    dealt = age @ by_group / (age @ age)
+    assert (dealt * true).sum() / (true**2).sum() < 0.8
+
+
+def test_the_same_seed_gives_the_same_answer():
+    contract, tables, _ = released(300)
+    first, again = (of_tables(tables, contract, ["age"], seed=2) for _ in range(2))
+    assert first.rows.equals(again.rows)
+
+
+def test_models_whose_differences_leave_no_trace_in_groups_cannot_be_told():
+    random = np.random.default_rng(1)
+    true = random.normal(size=(24, 1, 2))
+    traces = np.stack([true, true, true], axis=1) + 0.01 * random.normal(size=(24, 3, 1, 2))
+    traces[..., 1] = random.normal(size=(24, 3, 1))
+    ((shown, hidden),) = _shown(traces, true)
+    assert shown > 0.99
+    assert hidden < 0.5
+
+
+def test_as_many_people_have_each_value_as_are_published():
+    random = np.random.default_rng(1)
+    odds = random.normal(size=(500, 4)) * 3
+    totals = np.array([200, 200, 99, 1])
+    drawn = _with_totals(odds, totals, random)
+    assert np.bincount(drawn, minlength=4).tolist() == totals.tolist()
+    likelier = odds - odds.mean(axis=1, keepdims=True)
+    assert likelier[np.arange(500), drawn].mean() > 1
+
+
+def test_a_regression_needs_no_more_of_the_values_than_sums():
+    random = np.random.default_rng(1)
+    columns = np.column_stack([np.ones(200), random.normal(size=(200, 2))])
+    weight = random.dirichlet(np.ones(3), 200)
+    by_people = fit(columns, weight)
+    by_sums = fit_sums(columns, np.ones(200), columns.T @ weight, by_people)
+    assert by_sums == pytest.approx(by_people, abs=1e-3)
+
+
+def test_people_and_values_are_read_from_both_tables():
+    contract, tables, _ = released(300)
+    groups = groups_of(tables, contract, pl.Series(VALUE, VALUES))
+    assert groups.codes.equals(encode_columns(tables["quasi_identifiers"], contract))
+    assert groups.held["tuples"].sum() == len(groups.group) == 300
+
+
+def test_any_name_of_the_sensitive_column_is_told_from_those_of_figures(monkeypatch):
+    monkeypatch.setattr(associations, "APART", 15)
+    monkeypatch.setattr(associations, "NEAR", (2,))
+    contract, tables, _ = released(300)
+    named = contract.sensitive.model_copy(update={"name": "column"})
+    found = of_tables(tables, contract.model_copy(update={"sensitive": named}), ["age"])
+    assert found.rows.columns == ["column_1", "column", "measure", "label", "estimate", "low", "high"]

@@ -1,0 +1,115 @@
+"""`republish associate`, as a researcher types it; simulated releases are few here, and small."""
+
+import csv
+import json
+
+import pytest
+
+from anonymize.learning import associations
+from tests.hospital import RELEASES, build, make
+
+ANATOMY = {"name": "m_invariance", "m": 2, "format": "anatomy", "on_ineligible": "refuse"}
+WORDS = ("--of", "disease", "--on", "age", "--on", "sex")
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(associations, "APART", 16)
+    monkeypatch.setattr(associations, "NEAR", (2, 3))
+
+
+@pytest.fixture
+def exact(tmp_path):
+    """A series of two releases with exact quasi-identifiers."""
+    (tmp_path / "exact").mkdir()
+    hospital = build(tmp_path / "exact").under(ANATOMY)
+    return make(hospital.series(tmp_path / "home"), *RELEASES[:2])
+
+
+@pytest.mark.usefixtures("quick")
+def test_each_value_has_its_slopes_differences_and_means_or_it_is_said_that_they_cannot_be_told(
+    exact, republish
+):
+    folder = exact.published(RELEASES[0])
+    code, lines, err = republish("associate", folder, *WORDS)
+    assert (code, err) == (0, [])
+    assert lines[0].split() == ["disease", "column", "measure", "label", "estimate", "low", "high"]
+    assert any("M rather than F" in line or "F rather than M" in line for line in lines)
+    assert any("can't tell" in line for line in lines)  # of values that a few people have
+    assert any("can be told, by 21 simulated releases. Misfit" in line for line in lines)
+
+    code, lines, err = republish("associate", folder, *WORDS, "--format", "csv")
+    assert code == 0
+    rows = list(csv.DictReader(lines))
+    assert {(row["column"], row["measure"]) for row in rows} == {
+        ("age", "slope"),
+        ("sex", "difference"),
+        ("age", "mean"),
+    }
+    assert "simulated releases" in " ".join(err)
+    told = [row for row in rows if row["estimate"]]
+    assert all(float(row["low"]) < float(row["estimate"]) < float(row["high"]) for row in told)
+
+    code, lines, err = republish("associate", folder, *WORDS, "--format", "json")
+    assert (code, err) == (0, [])
+    answer = json.loads("\n".join(lines))
+    assert [row["disease"] for row in answer["associations"]] == [row["disease"] for row in rows]
+    assert answer["simulated"] == 21
+    assert answer["held_back"] == {RELEASES[0]: 0}
+    assert "P0" not in "\n".join(lines)  # nobody's identifier
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--of", "age", "--on", "age"), "--of age: is no sensitive column; there is disease"),
+        (("--of", "disease", "--on", "height"), "--on height: is no quasi-identifier; there are age, zip"),
+        (("--of", "disease", "--on", "disease"), "--on disease: is no quasi-identifier"),
+    ],
+)
+def test_a_column_that_cannot_be_asked_for_is_named_with_those_that_can(words, said, exact, republish):
+    code, out, (err,) = republish("associate", exact.published(RELEASES[0]), *words)
+    assert (code, out) == (2, [])
+    assert said in err
+
+
+def test_only_a_first_release_is_taken_and_the_error_names_it(exact, republish):
+    series = exact.published(RELEASES[0]).parent
+    code, _, (err,) = republish("associate", series, *WORDS)
+    assert code == 2
+    assert "has 2 releases" in err
+    assert err.endswith(f"name {exact.published(RELEASES[0])}")
+    code, _, (err,) = republish("associate", exact.published(RELEASES[1]), *WORDS)
+    assert code == 2
+    assert "is release 2 of its series" in err
+
+
+def test_intervals_and_an_empty_folder_are_refused_with_the_way_out(series, tmp_path, republish):
+    code, _, (err,) = republish("associate", series.published(RELEASES[0]), *WORDS)
+    assert code == 2
+    assert "publishes intervals" in err
+    assert "format: anatomy" in err
+    (tmp_path / "empty").mkdir()
+    code, _, err = republish("associate", tmp_path / "empty", *WORDS)
+    assert code == 2
+    assert "empty" in " ".join(err)
+
+
+@pytest.mark.usefixtures("quick")
+def test_nothing_is_told_where_releases_cannot_be_simulated(exact, republish, monkeypatch):
+    def refuses(_contract):
+        return lambda _people, _draw: None
+
+    monkeypatch.setattr("orchestration.readers.associations.publisher_of", refuses)
+    code, out, (err,) = republish("associate", exact.published(RELEASES[0]), *WORDS)
+    assert (code, out) == (2, [])
+    assert "can't tell: the algorithm refuses most releases" in err
+
+
+@pytest.mark.usefixtures("quick")
+def test_nothing_is_told_where_the_model_does_not_fit(exact, republish, monkeypatch):
+    monkeypatch.setattr(associations, "MISFIT", 0.0)
+    monkeypatch.setattr("orchestration.readers.associations.MISFIT", 0.0)
+    code, lines, _ = republish("associate", exact.published(RELEASES[0]), *WORDS)
+    assert code == 0
+    assert any(line.startswith("0 of ") and "the model does not fit" in line for line in lines)
