@@ -193,10 +193,11 @@ class TestRefused:
 
     @pytest.mark.parametrize("rule", ["publish", "leave_out"])
     @pytest.mark.parametrize("column", ["age", "sex", "disease"])
-    def test_where_nobody_has_a_value(self, republish, clinic, column, rule):
+    @pytest.mark.parametrize("shards", [1, 2])
+    def test_where_nobody_has_a_value(self, republish, clinic, column, rule, shards):
         table = pl.read_csv(clinic / f"{FIRST}.csv").with_columns(pl.lit(None, pl.String).alias(column))
         table.write_csv(clinic / f"{FIRST}.csv")
-        said = self.refusal(republish, clinic, declared(**{column: rule}))
+        said = self.refusal(republish, clinic, declared(**{column: rule}) | {"shards": shards})
         assert f"{column}: 600 of 600 rows have no value; nobody has one" in said
 
     def test_of_an_identifier_always(self, republish, clinic):
