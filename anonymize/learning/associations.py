@@ -34,7 +34,8 @@ FEWEST = 15
 TOLD = 0.9
 """The part of the variance between models that differ that groups must show."""
 UNFORESEEN = 1.6
-"""Errors are so many times what simulated releases show: no model is quite right. Chosen on five tables."""
+"""Errors are so many times what simulated releases show, and more where a misfit above 1 says so: no model is
+quite right. Chosen on five tables."""
 MISFIT = 1.5
 """From here on a model fits badly."""
 RANGES = 8
@@ -249,8 +250,9 @@ def associations(
     off = of - true
     bias = off.mean(axis=0)
     spread = np.sqrt(off.var(axis=0, ddof=1) * (1 + 1 / len(off))) / _kept(of, true)
-    half = scipy.stats.t.ppf(0.975, len(off) - 1) * np.hypot(UNFORESEEN * spread, bias / 2)
     misfit = _misfit(seen, [one for one, _, _ in near])
+    spread *= UNFORESEEN * max(1.0, misfit)
+    half = scipy.stats.t.ppf(0.975, len(off) - 1) * np.hypot(spread, bias / 2)
     return Associations(seen.figures[-1] - bias, half, shown, misfit, done)
 
 

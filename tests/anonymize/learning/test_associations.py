@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 
 from anonymize.columns import VALUE
+from anonymize.errors import QueryError
 from anonymize.formats import ANATOMY
 from anonymize.learning import associations
-from anonymize.learning.associations import _shown, _with_totals
+from anonymize.learning.associations import Asked, _shown, _with_totals
 from anonymize.learning.logit import fit, fit_sums
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.people.codes import encode_columns
@@ -102,3 +103,32 @@ def test_any_name_of_the_sensitive_column_is_told_from_those_of_figures(monkeypa
     named = contract.sensitive.model_copy(update={"name": "column"})
     found = of_tables(tables, contract.model_copy(update={"sensitive": named}), ["age"])
     assert found.rows.columns == ["column_1", "column", "measure", "label", "estimate", "low", "high"]
+
+
+def test_figures_are_those_of_least_squares_dates_by_the_year_and_labels_by_the_most_frequent():
+    random = np.random.default_rng(1)
+    born, sex = random.integers(0, 9000, 400), (random.random(400) < 0.3).astype(int)
+    declared = [
+        {"name": "born", "kind": "date", "domain": ["1970-01-01", "2000-01-01"]},
+        {"name": "sex", "kind": "category", "order": ["F", "M"]},
+    ]
+    contract = make_contract(values=["ill", "well"], quasi_identifiers=declared)
+    codes = pl.DataFrame({"qi_0": born, "qi_1": sex})
+    asked = Asked.of(codes, list(contract.attributes()))
+    assert asked.figures == [(0, "slope", None, None), (1, "difference", 1, 0)]
+    ill = (born / 9000 + 0.2 * sex + random.normal(0, 0.3, 400) > 0.6).astype(float)
+    found = asked.of_people(codes, np.column_stack([ill, 1 - ill]))
+    design = np.column_stack([np.ones(400), born / 365.25, sex])
+    assert found[:, 0] == pytest.approx(np.linalg.lstsq(design, ill, rcond=None)[0][1:])
+    assert found[:, 1] == pytest.approx(-found[:, 0])
+
+
+def test_a_column_that_some_people_lack_is_refused_by_its_name():
+    contract, tables, _ = released(300)
+    lacking = [one.model_copy(update={"missing": "publish"}) for one in contract.quasi_identifiers]
+    contract = contract.model_copy(update={"quasi_identifiers": tuple(lacking)})
+    rows = tables["quasi_identifiers"].with_columns(
+        qi_0=pl.when(pl.int_range(pl.len()) > 0).then(pl.col("qi_0"))
+    )
+    with pytest.raises(QueryError, match="--on age: is missing"):
+        of_tables(dict(tables) | {"quasi_identifiers": rows}, contract, ["age"])
