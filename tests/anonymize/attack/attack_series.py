@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.formats.published import Published
 from anonymize.m_invariance.release import release
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
@@ -15,6 +16,14 @@ from tests.clinic import CLINIC
 from tests.series import make, parse_past_the_check
 
 VALUES = [f"disease {letter}" for letter in "abcdefgh"]
+
+
+def groups_of(values):
+    """A release of groups, each given as its values; nothing is said of quasi-identifiers."""
+    rows = [(number, value) for number, some in enumerate(values) for value in some]
+    tuples = pl.DataFrame(rows, schema=["group_id", "value"], orient="row")
+    counted = tuples.group_by("group_id", "value", maintain_order=True).agg(tuples=pl.len())
+    return Published(pl.DataFrame(), counted, pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}))
 
 
 def contract(m=3, values=VALUES, **principle):

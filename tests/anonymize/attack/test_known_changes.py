@@ -7,17 +7,9 @@ import polars as pl
 import pytest
 
 from anonymize.attack.measures.known_changes import PRIOR, _guesses, _Rates, follow_lives, learn_changes
-from anonymize.formats.published import Published
+from tests.anonymize.attack.attack_series import groups_of
 
 EARLIER, LATER = ["flu", "gout", "pre-diabetes"], ["diabetes", "fracture", "migraine"]
-
-
-def published(groups):
-    """Groups as lists of values."""
-    rows = [(number, value) for number, values in enumerate(groups) for value in values]
-    tuples = pl.DataFrame(rows, schema=["group_id", "value"], orient="row")
-    counted = tuples.group_by("group_id", "value", maintain_order=True).agg(tuples=pl.len())
-    return Published(pl.DataFrame(), counted, pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}))
 
 
 def followed(series):
@@ -26,7 +18,7 @@ def followed(series):
     for groups in series:
         people = [(name, value, at) for at, (some, _) in enumerate(groups) for name, value in some.items()]
         table = pl.DataFrame(people, schema=["person", "value", "group_id"], orient="row")
-        held = published([[*some.values(), *forged] for some, forged in groups])
+        held = groups_of([[*some.values(), *forged] for some, forged in groups])
         lives = follow_lives(table.select("person", "value"), held, table.select("person", "group_id"), lives)
     return lives
 

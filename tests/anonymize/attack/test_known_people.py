@@ -5,15 +5,7 @@ import polars as pl
 import pytest
 
 from anonymize.attack.measures.known_people import SHARES, strike_out
-from anonymize.formats.published import Published
-
-
-def published(groups):
-    """Groups, each a list of values, one of them a counterfeit's or not."""
-    rows = [(number, value) for number, values in enumerate(groups) for value in values]
-    tuples = pl.DataFrame(rows, schema=["group_id", "value"], orient="row")
-    counted = tuples.group_by("group_id", "value", maintain_order=True).agg(tuples=pl.len())
-    return Published(pl.DataFrame(), counted, pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}))
+from tests.anonymize.attack.attack_series import groups_of
 
 
 def truth(values):
@@ -72,7 +64,7 @@ def test_as_many_are_certain_as_sets_say(seed, monkeypatch):
     for values, group, groups in series:
         before = found = strike_out(
             truth({name: values[name] for name in group}),
-            published(groups),
+            groups_of(groups),
             placed(group),
             before and before.struck,
         )
@@ -90,7 +82,7 @@ def test_as_many_are_certain_as_sets_say(seed, monkeypatch):
 
 def test_of_three_the_last_is_certain_when_two_are_known():
     groups, group = [["a", "b", "c"]], dict.fromkeys("xyz", 0)
-    found = strike_out(truth(dict(zip("xyz", "abc", strict=True))), published(groups), placed(group))
+    found = strike_out(truth(dict(zip("xyz", "abc", strict=True))), groups_of(groups), placed(group))
     level = dict(found.struck.certain.select("person", "level").iter_rows())
     luck = dict(found.struck.drawn.iter_rows())
     for person in "xyz":
@@ -103,12 +95,12 @@ def test_two_releases_strike_out_what_one_does_not():
     values = dict(zip("xyz12", "abcbc", strict=True))
     first = strike_out(
         truth(values),
-        published([["a", "b", "c"], ["b", "c"]]),
+        groups_of([["a", "b", "c"], ["b", "c"]]),
         placed({"x": 0, "y": 0, "2": 0, "1": 1, "z": 1}),
     )
     second = strike_out(
         truth(values),
-        published([["a", "b", "c"], ["b", "c"]]),
+        groups_of([["a", "b", "c"], ["b", "c"]]),
         placed({"x": 0, "1": 0, "z": 0, "y": 1, "2": 1}),
         first.struck,
     )
@@ -118,10 +110,10 @@ def test_two_releases_strike_out_what_one_does_not():
 
 
 def test_people_beside_counterfeits_stay_uncertain():
-    found = strike_out(truth({"x": "a", "y": "b"}), published([["a", "b", "c"]]), placed({"x": 0, "y": 0}))
+    found = strike_out(truth({"x": "a", "y": "b"}), groups_of([["a", "b", "c"]]), placed({"x": 0, "y": 0}))
     assert (found.struck.certain["level"] > 1).all()
     assert found.certain == dict.fromkeys(SHARES, 0.0)
 
 
 def test_nobody_whose_group_is_known_is_nothing_to_count():
-    assert strike_out(truth({"x": "a"}), published([["a", "b"]]), placed({"x": 0}).clear()) is None
+    assert strike_out(truth({"x": "a"}), groups_of([["a", "b"]]), placed({"x": 0}).clear()) is None
