@@ -60,7 +60,7 @@ def lasting(
     sizes
         int[B]: how many values each bucket has.
     before
-        The groups of the last release, as `together` noted them. Who was forgotten since is not in it.
+        The groups of the last release, as `together` noted them. Who was forgotten has another name there.
     """
     people = len(pseudonyms)
     places, length = _places(shares)
