@@ -34,7 +34,7 @@ from orchestration.snapshots.sources import (
     refuse_faults,
     source_of,
 )
-from orchestration.snapshots.validation import counted_together, of_an_empty_column, snapshot_faults
+from orchestration.snapshots.validation import counted_together, snapshot_faults
 from orchestration.steps import say_step
 from orchestration.storage.home import private_folder, sync
 from orchestration.storage.store import PARTIAL, read_json, read_table, write_csv, write_json, write_table
@@ -210,9 +210,6 @@ class _Found(NamedTuple):
     counted: pl.DataFrame
     """Counts of `snapshot_faults` for the people as they are read, once more."""
     forgotten: int
-    rows: int
-    empty: frozenset[str]
-    """Columns in which nobody of the shard has a value."""
 
 
 def _look_at_shards(series: Series, source: Source, division: Path) -> list[_Found]:
@@ -227,11 +224,7 @@ def _look_at_shards(series: Series, source: Source, division: Path) -> list[_Fou
     sample = divided.source_of(faulty.shard)
     refuse_faults(source.where, [look for look, _ in seen], sample, series.contract, divided.present)
     shutil.rmtree(divided.folder)
-    found = [one for _, one in seen if one is not None]
-    if empty := frozenset.intersection(*(one.empty for one in found)):
-        column = series.contract.column_names()[min(empty)]
-        raise SnapshotError(f"{source.where}: {of_an_empty_column(column, sum(one.rows for one in found))}")
-    return found
+    return [one for _, one in seen if one is not None]
 
 
 def look_at_shard(divided: Divided, job: ShardJob) -> tuple[ValidationResult, _Found | None]:
@@ -249,9 +242,7 @@ def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
     left_out = with_persons(settled.left_out, key)
     snapshot = Snapshot(table, contract.column_names(), left_out)
     snapshot.keep(job.own)
-    empty = frozenset(name for name in people.columns if people[name].null_count() == people.height)
-    faults = snapshot_faults(people, contract)
-    return _Found(snapshot.stated, faults, people.height - left.height, people.height, empty)
+    return _Found(snapshot.stated, snapshot_faults(people, contract), people.height - left.height)
 
 
 def stated_of_all(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

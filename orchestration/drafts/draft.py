@@ -76,7 +76,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
     release = dt.date.fromisoformat(found.releases[-1])
     declared = [_quasi_identifier(one, product, release) for one in roles.quasi_identifiers]
     more = [_quasi_identifier(one, product, release) for one in roles.more]
-    sensitive = _sensitive(roles.sensitive, not_sensitive, has_several=roles.has_several)
+    sensitive = _sensitive(roles.sensitive, not_sensitive)
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
         "# A contract, drafted by republish init from what is in the table. It says what is published, and",
@@ -232,26 +232,21 @@ def _hierarchy(labels: list[str], *, is_code: bool) -> str:
     return text.getvalue()
 
 
-def _sensitive(column: Column, not_sensitive: tuple[str, ...], *, has_several: bool) -> _Declared:
+def _sensitive(column: Column, not_sensitive: tuple[str, ...]) -> _Declared:
     keys: dict[str, Any] = {"name": column.name}
     remarks = []
     if not has_word(column, MUST_NOT_BE_LEARNT):
         remarks.append(f"{GUESS} nothing in its name says that this is the column")
     if is_in_bins(column):
         keys |= {"kind": "number", "bins": bins_of(column.values)}
-        remarks.append(f"{GUESS} bins of about as many {_counted(has_several)} each; the bin is published")
+        remarks.append(f"{GUESS} bins of about as many people each, of which the bin is published")
     if not_sensitive:
         keys["not_sensitive"] = [int(one) if column.is_whole else one for one in not_sensitive]
     if column.missing:
         keys["missing"] = "leave_out"
         without = f"{column.missing:,} of {column.rows:,} rows have no value"
-        remarks.append(f"{GUESS} {without}: these {_counted(has_several)} are left out")
+        remarks.append(f"{GUESS} {without}: these people are left out")
     return _Declared(keys, tuple(remarks))
-
-
-def _counted(has_several: bool) -> str:
-    """What the rows of a table are."""
-    return "rows" if has_several else "people"
 
 
 def is_in_bins(column: Column) -> bool:
@@ -280,8 +275,7 @@ def _principle(column: Column, not_sensitive: tuple[str, ...], *, has_several: b
     if share * FEWEST > 1:
         is_named = counts["people"][0] >= SEVERAL and not is_in_bins(column)
         what = comment(counts["value"][0])[2:] if is_named else "one value"
-        of_all = f"{share:.0%} of the {_counted(has_several)}"
-        yield f"# {GUESS} {of_all} have {what}, and no m is small enough for that. If it may"
+        yield f"# {GUESS} {share:.0%} of the people have {what}, and no m is small enough for that. If it may"
         yield "#   be known of a person, because it says that nothing was found, list it under sensitive as"
         yield "#   not_sensitive; else merge values into groups"
     else:

@@ -132,11 +132,6 @@ def counted_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(several).group_by("column", "role", maintain_order=True).agg(counts)
 
 
-def of_an_empty_column(name: str, rows: int) -> str:
-    """The fault of a column of which a snapshot has no value: in the parts of a snapshot it is none."""
-    return f"{name}: {rows:,} of {rows:,} rows have no value; {_OUT['no value']}"
-
-
 def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | None = None) -> pl.DataFrame:
     """Which rows break a rule, for the publisher alone: identifiers are in it.
 

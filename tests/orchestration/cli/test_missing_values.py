@@ -193,11 +193,10 @@ class TestRefused:
 
     @pytest.mark.parametrize("rule", ["publish", "leave_out"])
     @pytest.mark.parametrize("column", ["age", "sex", "disease"])
-    @pytest.mark.parametrize("shards", [1, 2])
-    def test_where_nobody_has_a_value(self, republish, clinic, column, rule, shards):
+    def test_where_nobody_has_a_value(self, republish, clinic, column, rule):
         table = pl.read_csv(clinic / f"{FIRST}.csv").with_columns(pl.lit(None, pl.String).alias(column))
         table.write_csv(clinic / f"{FIRST}.csv")
-        said = self.refusal(republish, clinic, declared(**{column: rule}) | {"shards": shards})
+        said = self.refusal(republish, clinic, declared(**{column: rule}))
         assert f"{column}: 600 of 600 rows have no value; nobody has one" in said
 
     def test_of_an_identifier_always(self, republish, clinic):
