@@ -31,6 +31,7 @@ def make_plan(
     wanted: ByPlace | None = None,
     first: Callable[[ByValue], Groups] | None = None,
     largest_first: bool = False,
+    counted: str = "people",
 ) -> Plan:
     """Balance every bucket and assign everybody who is inserted, with the fewest counterfeits.
 
@@ -59,6 +60,8 @@ def make_plan(
         The plan's first buckets have their signatures.
     largest_first
         Whether people beyond the shortages go to large buckets first (`assign_core`).
+    counted
+        What they are, in words: people, or the rows of people who have several.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def make_plan(
     Xiao and Tao, m-Invariance, SIGMOD 2007, sections 4.1 and 4.2.
     """
     if on_ineligible == "refuse":
-        refuse_ineligible(counts.free, m)
+        refuse_ineligible(counts.free, m, counted)
     waiting = np.zeros_like(counts.free)
     if on_ineligible == "wait" and not is_eligible(counts.free, m):
         counts, waiting = replace(counts, free=waiting), counts.free
@@ -248,11 +251,11 @@ def assign_to_existing(
         rest[some.value[some.bucket == best]] -= alpha[best]
 
 
-def refuse_ineligible(free: ByValue, m: int) -> None:
-    """Raise NotEligible if the inserted people are not m-eligible."""
+def refuse_ineligible(free: ByValue, m: int, counted: str = "people") -> None:
+    """Raise NotEligible if the inserted people, or whatever is `counted`, are not m-eligible."""
     if not is_eligible(free, m):
         raise NotEligible(
-            f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"
+            f"the {free.sum()} inserted {counted} are not {m}-eligible: {free.max()} of them share a value,"
             f" and at most {free.sum() // m}, 1/{m} of them, may: each of a group of {m} has another value."
             " Set on_ineligible to wait (they are held back together until later ones make them eligible),"
             f" release less often, or {smaller('m', free.sum(), free.max())}. If the value may be known of a"

@@ -33,7 +33,7 @@ from anonymize.m_invariance.units import assign_units, find_units
 from anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
 from anonymize.people.codes import encode_columns
 from anonymize.people.ranks import keyed_ranks
-from anonymize.people.rows import has_several_rows
+from anonymize.people.rows import counted_in, has_several_rows
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 
@@ -117,7 +117,8 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         if sensitive.is_several or principle.spread:
             several = combinations_of(values, sensitive, principle.spread)
             _refuse_too_few_others(division, several, principle.m)
-        plan, regional = _nearby(division, shares, principle, several, self.draw)
+        counted = counted_in(self.contract)
+        plan, regional = _nearby(division, shares, principle, several, self.draw, counted)
         return _Planned(plan=plan, regional=regional, codes=codes, apart=None)
 
     def _assign(self, people: pl.DataFrame) -> Assignment[_Planned]:
@@ -142,7 +143,8 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         public[division.counts.signatures.value] = True
         if self.contract.sensitive.values is not None:
             public[:] = True
-        return plan_whole_groups(division.counts, self.contract.principle.m, apart, public)
+        counted = counted_in(self.contract)
+        return plan_whole_groups(division.counts, self.contract.principle.m, apart, public, counted)
 
     @cached_property
     def _grouping(self) -> pl.DataFrame:
@@ -203,6 +205,7 @@ def _nearby(
     principle: MInvariance,
     several: Combinations | None,
     draw: Callable[[str], np.random.Generator],
+    counted: str,
 ) -> tuple[Plan, Iterable[RegionalDemand]]:
     """A plan with the fewest counterfeits, and from where the people come whom it moves."""
     if several is not None:
@@ -228,6 +231,7 @@ def _nearby(
         least=principle.people_per_group,
         first=initial,
         largest_first=True,
+        counted=counted,
     )
     if initial:
         return plan, initial.regional(plan)

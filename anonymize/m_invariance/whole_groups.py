@@ -29,7 +29,9 @@ class WholeGroups(NamedTuple):
     """bool[B']: the buckets of people whose value changed, to which nobody else comes."""
 
 
-def plan_whole_groups(counts: Counts, m: int, apart: Bools, public: Bools) -> WholeGroups:
+def plan_whole_groups(
+    counts: Counts, m: int, apart: Bools, public: Bools, counted: str = "people"
+) -> WholeGroups:
     """Assign inserted people in whole groups, and people whose value changed to buckets of their own.
 
     Parameters
@@ -42,6 +44,8 @@ def plan_whole_groups(counts: Counts, m: int, apart: Bools, public: Bools) -> Wh
         bool[B]: the buckets of people whose value changed.
     public
         bool[V]: the values that are known to exist without a look at people whose value changed.
+    counted
+        As `make_plan` has it.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def plan_whole_groups(counts: Counts, m: int, apart: Bools, public: Bools) -> Wh
 
     A bucket that is apart has people of no batch. An exchange of its values changes no count of a batch.
     """
-    refuse_ineligible(counts.free, m)
+    refuse_ineligible(counts.free, m, counted)
     groups = counts.signatures.most(counts.bound)
     is_open = ~apart & (counts.signatures.sizes >= m)
     known, _ = counts.signatures.only(np.flatnonzero(is_open))

@@ -10,6 +10,14 @@ interval covers; the error is the median over 10,000 counts of visits, of expect
 values" are patients with two diagnoses under one signature, in the last release; "independent" is the mean of
 what somebody comes to for one diagnosis of a patient who takes visits as independent of each other, where the
 promise is 1/m.
+
+Under the global guarantee each visit is published once, in the release after it. Each release has the
+visits of the patients since the last one, 1.5 a patient and three at most, for one of fifty diagnoses of
+which the most frequent has 2.4 %; the strategy is `constant_ratio`. Beside it, one visit of each patient, and
+all visits as if each was somebody else. With R releases and r rows a person, no group may have more than
+1 - (1 - 1/l)^(1/(R r)) of one value. So fifty values that are equally frequent bear R r = 34 at most with
+l = 2, 14 with l = 4, and 6 with l = 8: twenty releases are possible with l = 2 and one row of a person alone.
+The third visit of a patient is held back; it is among the visits that counts are compared with.
 """
 
 from __future__ import annotations
@@ -49,6 +57,12 @@ HEADINGS = (
 )
 SEVERAL, SHARE = 0.3, 0.6
 """The chance of each of two more diagnoses, and the share of visits that are for the first one."""
+ONCE = ((2, 8), (4, 4), (8, 2))
+"""l and the number of releases, where visits are published once."""
+EACH = (0.6, 0.3, 0.1)
+"""Shares of the patients with one, two and three visits since the last release."""
+VALUES, SKEW = 50, 0.05
+"""Diagnoses, and how uneven they are: the most frequent has 2.4 %."""
 AGAIN, NEW = 0.1, 0.02
 """Of the patients who stay, those who come again before a release, and those with a new diagnosis."""
 
@@ -63,7 +77,9 @@ def tables(people: int = 60_000, releases: int = 20, strengths: tuple[int, ...] 
             ("people", _contract(m, identifier="visit")),
         ):
             rows.append((m, words, *_row(list(released(snapshots, contract)), contract)))
-    yield Table(f"{people:,} patients, {releases} releases", HEADINGS, rows)
+    if rows:
+        yield Table(f"{people:,} patients, {releases} releases", HEADINGS, rows)
+    yield _once(people)
 
 
 def _contract(m: int, *, most: int | None = None, **keys: Any) -> Contract:
@@ -91,6 +107,74 @@ def visits(people: int, releases: int, seed: int = 1) -> Iterator[tuple[str, pl.
         yield date, rows.join(patients, on="person_id").sort("visit")
         number = np.minimum(number + (rng.random(len(own)) < NEW), len(diagnoses))
         visited.append(_visits(np.flatnonzero(rng.random(len(own)) < AGAIN), diagnoses, number, rng))
+
+
+def _once(people: int) -> Table:
+    """Visits that are published once: with up to two rows of a person, with one, and as people."""
+    rows: list[tuple[Any, ...]] = []
+    for strength, releases in ONCE:
+        snapshots = list(_new_visits(people, releases))
+        single = [
+            (date, one.unique("person_id", keep="first", maintain_order=True)) for date, one in snapshots
+        ]
+        for words, seen, keys in (
+            ("two rows of people", snapshots, {"rows": "several", "row": "visit", "most": 2}),
+            ("one row of people", single, {}),
+            ("people", snapshots, {"identifier": "visit"}),
+        ):
+            contract = _global(strength, releases, **keys)
+            rows.append((strength, releases, words, *_of_last(list(released(seen, contract)), contract)))
+    headings = ("l", "releases", "released as", "visits", "held back", "rows a group", "NCP", "median error")
+    return Table(f"Global guarantee: {people:,} patients, visits that are published once", headings, rows)
+
+
+def _global(strength: int, releases: int, *, most: int | None = None, **keys: Any) -> Contract:
+    sensitive = {"name": "occupation", "values": [*range(VALUES)], "semantics": "transient"}
+    declared: dict[str, Any] = {
+        **census_contract(),
+        "identifier": "person_id",
+        "sensitive": sensitive,
+        **keys,
+    }
+    principle = {"name": "global_guarantee", "l": strength, "on_ineligible": "wait"}
+    strategy = {"strategy": "constant_ratio", "releases": releases}
+    several = {} if most is None else {"rows_per_person": most}
+    return contract_of(declared, **principle, **strategy, **several)
+
+
+def _new_visits(people: int, releases: int, seed: int = 1) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The date and the visits of each release: columns as of `visits`, and no visit twice."""
+    rng = np.random.default_rng(seed)
+    patients = census(people).select("person_id", *QUASI_IDENTIFIERS).with_row_index("visit")
+    shares = np.arange(1, VALUES + 1) ** -SKEW
+    for number in range(1, releases + 1):
+        person = np.repeat(np.arange(people), rng.choice(len(EACH), people, p=EACH) + 1)
+        diagnosis = rng.choice(VALUES, len(person), p=shares / shares.sum())
+        names = number * 10 * people + np.arange(len(person))
+        yield (
+            f"20{number:02}-01-01",
+            patients[person].with_columns(visit=pl.Series(names), occupation=pl.Series(diagnosis)),
+        )
+
+
+def _of_last(made: list[Made], contract: Contract) -> tuple[Any, ...]:
+    """Figures of the last release."""
+    last = made[-1]
+    figures, height = last.candidate.figures, last.people.height
+    if not figures.groups:
+        return height, figures.held_back, None, None, None
+    boxes = last.read.boxes.unique("group_id")
+    true = cells_of_people(last.people.drop("identifier"), contract)
+    (error,) = workload_errors(
+        true, estimated_cells(last.candidate.published, contract), contract, (SELECTIVITY,), 1
+    ).values()
+    return (
+        height,
+        figures.held_back,
+        round(figures.tuples / figures.groups, 1),
+        normalized_certainty_penalty(boxes, last.read.sizes, contract),
+        f"{error:.1%}",
+    )
 
 
 def _visits(person: Any, diagnoses: Any, number: Any, rng: np.random.Generator) -> pl.DataFrame:

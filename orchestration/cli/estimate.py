@@ -86,8 +86,11 @@ def estimate(
         raise QueryError(f"--change {measure.option}: a change is estimated of counts only")
     with fetched([published]) as (folder,):
         answer = command.estimate(folder, where or "true", by or (), measure, change=change)
+        counts_rows = command.counts_rows(folder)
+        if counts_rows:
+            answer = answer.rename({"people": "rows"}, strict=False)
         say(answer, command.held_back(folder), form)
-        if form is not Form.json and command.counts_rows(folder):
+        if form is not Form.json and counts_rows:
             (err if form is Form.csv else out).print(OF_ROWS)
 
 

@@ -79,7 +79,7 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
         begins no step after one that failed.
     """
     file, product = described.file, described.contract.product
-    on = {check.name: asset_key(described, check.asset) for check in step.checks}
+    on = _shown_on(described, step)
     tag = {SERIES_TAG: tag_value(described.contract.series)}
 
     @dg.multi_asset(
@@ -113,7 +113,7 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
                     refuse_other_home(series)
                     done = made[release] = step.work(series, release)
             except dg.Failure as failure:
-                new = _finish(context, series, step, made, later)
+                new = _finish(context, series, described, step, made, later)
                 keep_facts(context, series, new)
                 _log_checks(context, on, release, tuple(_found(failure, step)))
                 yield from (_result(verdict, on) for verdict in _found(failure, step))
@@ -137,6 +137,11 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
     return make
 
 
+def _shown_on(described: Series, step: Step) -> dict[str, dg.AssetKey]:
+    """The asset that each check of a step is shown on."""
+    return {check.name: asset_key(described, check.asset) for check in step.checks}
+
+
 def _refuse_another_series(context: dg.AssetExecutionContext, series: Series) -> None:
     """A run of an earlier series that is executed again would make a release of this one."""
     begun_for, declared = context.run.tags.get(SERIES_TAG), series.contract.series
@@ -151,6 +156,7 @@ def _refuse_another_series(context: dg.AssetExecutionContext, series: Series) ->
 def _finish(
     context: dg.AssetExecutionContext,
     series: Series,
+    described: Series,
     step: Step,
     made: Mapping[str, Done],
     later: Sequence[Step],
@@ -178,6 +184,8 @@ def _finish(
                     asset.key, partition=release, metadata=dict(its.metadata.get(name, {}))
                 )
                 context.log_event(materialized)
+        for one, its in steps[1:]:
+            _log_checks(context, _shown_on(described, one), release, its.verdicts)
         new.append(release)
     return new
 

@@ -7,11 +7,13 @@ import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from typing import Any
 
 import polars as pl
 
+from anonymize.columns import most_of
 from anonymize.principles import PRINCIPLES
 from anonymize.spelling import SEVERAL
 from orchestration.drafts.columns import Column, labels_of
@@ -28,6 +30,7 @@ MOST, FEWEST = 4, 2
 """The m of a draft, at most and at least."""
 AGE = ["age", "alter"]
 AGES = (0, 119)
+BORN = ["birth", "born", "dob", "geburt", "geburtsdatum", "geboren"]
 FEW_NUMBERS = 20
 """So few different whole numbers are values, and more of them are put into bins."""
 SCHEMA = "republish.schema.json"
@@ -74,9 +77,9 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
     """
     assert roles.sensitive is not None, "asked for before"
     release = dt.date.fromisoformat(found.releases[-1])
-    declared = [_quasi_identifier(one, product, release) for one in roles.quasi_identifiers]
-    more = [_quasi_identifier(one, product, release) for one in roles.more]
-    sensitive = _sensitive(roles.sensitive, not_sensitive)
+    of = partial(_quasi_identifier, product=product, release=release, is_series=found.cron is not None)
+    declared, more = [of(one) for one in roles.quasi_identifiers], [of(one) for one in roles.more]
+    sensitive = _sensitive(roles.sensitive, not_sensitive, has_several=roles.has_several)
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
         "# A contract, drafted by republish init from what is in the table. It says what is published, and",
@@ -172,17 +175,18 @@ def _several_rows(found: FoundTable, roles: Roles) -> Iterator[str]:
     identifier = roles.identifier
     if not roles.has_several:
         return
-    if len(found.releases) == 1:
-        repeated = identifier.rows - identifier.distinct
-        yield f"# {GUESS} {repeated:,} of {identifier.rows:,} rows repeat it: visits, say. For one row of"
-        yield "#   each person, take the last visit, say, and leave out the next lines"
+    # Of several snapshots, most rows repeat it because people stay.
+    repeated = f"{identifier.rows - identifier.distinct:,} of {identifier.rows:,} rows repeat it"
+    said = repeated if len(found.releases) == 1 else "rows of one snapshot repeat it"
+    yield f"# {GUESS} {said}: visits, say. For one row of"
+    yield "#   each person, take the last visit, say, and leave out the next lines"
     apart = "" if roles.row else ", told apart by all columns together"
     yield "rows: several".ljust(34) + f" # the identifier repeats: people have several{apart}"
     if roles.row is not None:
         yield f"row: {flow(roles.row.name)}".ljust(34) + " # tells a row from all others; never published"
 
 
-def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declared:
+def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_series: bool) -> _Declared:
     keys: dict[str, Any] = {"name": column.name, "kind": column.kind}
     remarks: list[str] = []
     file = None
@@ -192,6 +196,11 @@ def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declar
         keys |= {"domain": list(domain), "min_width": width_of(domain)}
     elif column.kind == "date":
         first, last = date_domain(column.values, release)
+        if has_word(column, BORN) and last.year > release.year:
+            if is_series:
+                remarks.append(f"{GUESS} it ends after the last snapshot, for those who are born later")
+            else:
+                last = dt.date(max(release.year, most_of(column.values).year), 12, 31)
         days = (last - first).days
         keys |= {"domain": [first, last], "min_width": 365 if days > 20 * 365 else 31 if days > 730 else 7}
     else:
@@ -232,20 +241,21 @@ def _hierarchy(labels: list[str], *, is_code: bool) -> str:
     return text.getvalue()
 
 
-def _sensitive(column: Column, not_sensitive: tuple[str, ...]) -> _Declared:
+def _sensitive(column: Column, not_sensitive: tuple[str, ...], *, has_several: bool) -> _Declared:
     keys: dict[str, Any] = {"name": column.name}
     remarks = []
     if not has_word(column, MUST_NOT_BE_LEARNT):
         remarks.append(f"{GUESS} nothing in its name says that this is the column")
     if is_in_bins(column):
         keys |= {"kind": "number", "bins": bins_of(column.values)}
-        remarks.append(f"{GUESS} bins of about as many people each, of which the bin is published")
+        counted = "rows" if has_several else "people"
+        remarks.append(f"{GUESS} bins of about as many {counted} each, of which the bin is published")
     if not_sensitive:
         keys["not_sensitive"] = [int(one) if column.is_whole else one for one in not_sensitive]
     if column.missing:
         keys["missing"] = "leave_out"
         without = f"{column.missing:,} of {column.rows:,} rows have no value"
-        remarks.append(f"{GUESS} {without}: these people are left out")
+        remarks.append(f"{GUESS} {without}: these {'rows' if has_several else 'people'} are left out")
     return _Declared(keys, tuple(remarks))
 
 
@@ -275,9 +285,10 @@ def _principle(column: Column, not_sensitive: tuple[str, ...], *, has_several: b
     if share * FEWEST > 1:
         is_named = counts["people"][0] >= SEVERAL and not is_in_bins(column)
         what = comment(counts["value"][0])[2:] if is_named else "one value"
-        yield f"# {GUESS} {share:.0%} of the people have {what}, and no m is small enough for that. If it may"
-        yield "#   be known of a person, because it says that nothing was found, list it under sensitive as"
-        yield "#   not_sensitive; else merge values into groups"
+        whose = "rows" if has_several else "people"
+        yield f"# {GUESS} {share:.0%} of the {whose} have {what}, and no m is small enough for that. If it"
+        yield "#   may be known of a person, because it says that nothing was found, list it under sensitive"
+        yield "#   as not_sensitive; else merge values into groups"
     else:
         yield f"# {GUESS} republish compare says what another m costs, before the first release"
     yield f"principle: {flow(parameters)}"

@@ -42,6 +42,7 @@ from orchestration.snapshots.tables import read_version, version_at
 from orchestration.snapshots.validation import (
     AT_FAULT,
     MEASURES,
+    columns_without_values,
     conform,
     counted_together,
     describe_faults,
@@ -91,6 +92,8 @@ class ValidationResult:
     """Rows with each name of a value that has two (`sensitive.renamed`)."""
     rows: pl.DataFrame
     """The rows at fault, for the publisher alone."""
+    without_values: frozenset[str] = frozenset()
+    """Columns that may lack values, and of which nobody in this shard has one."""
 
 
 def look_at(source: pl.DataFrame, schema: Table) -> ValidationResult:
@@ -99,9 +102,10 @@ def look_at(source: pl.DataFrame, schema: Table) -> ValidationResult:
     counted, names = snapshot_faults(entered, schema), _under_names(source, schema)
     is_whole = schema.column_names().keys() <= set(entered.columns)
     if is_whole and not counted.select(pl.sum_horizontal(pl.col(MEASURES)).sum()).item():
-        return ValidationResult(conform(entered, schema), counted, names, pl.DataFrame(schema=AT_FAULT))
-    rows = rows_at_fault(entered, schema, source.get_column(ROW, default=None))
-    return ValidationResult(pl.DataFrame(), counted, names, rows)
+        people, rows = conform(entered, schema), pl.DataFrame(schema=AT_FAULT)
+    else:
+        people, rows = pl.DataFrame(), rows_at_fault(entered, schema, source.get_column(ROW, default=None))
+    return ValidationResult(people, counted, names, rows, columns_without_values(entered, schema))
 
 
 def refuse_faults(
@@ -112,6 +116,9 @@ def refuse_faults(
     `sample` is people as the source has them: all, or those of a part that has a fault.
     """
     counted = counted_together([one.counted for one in seen])
+    empty = frozenset.intersection(*(one.without_values for one in seen))
+    is_empty = pl.col("column").is_in(list(empty))
+    counted = counted.with_columns(nulls=pl.when(is_empty).then("rows").otherwise("nulls"))
     entered = enter(sample, schema)
     names = dict(sum((Counter(one.under_names) for one in seen), Counter()))
     faults = [*_merged(names, schema), *describe_faults(entered, schema, present, counted)]

@@ -95,6 +95,16 @@ def conform(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     )
 
 
+def columns_without_values(snapshot: pl.DataFrame, schema: Table) -> frozenset[str]:
+    """The names of columns that may lack values, and of which nobody in a shard has one."""
+    rules = [one for one in _rules(schema) if one.missing == "accept" and one.column in snapshot.columns]
+    empty = snapshot.select(
+        _values(rule.column, snapshot.schema[rule.column]).is_null().all().alias(rule.column)
+        for rule in rules
+    )
+    return frozenset(rule.name for rule in rules if empty[rule.column].all())
+
+
 def describe_faults(
     snapshot: pl.DataFrame, schema: Table, present: Sequence[str] = (), counted: pl.DataFrame | None = None
 ) -> list[str]:

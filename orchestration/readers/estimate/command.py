@@ -40,6 +40,7 @@ MOST_PARTS = 5000
 FIGURES = {
     "release",
     "people",
+    "rows",
     "standard_error",
     "low",
     "high",
@@ -51,7 +52,8 @@ FIGURES = {
     "before",
     "change",
 }
-"""The columns of an answer; those that people are counted by stand behind the release."""
+"""The columns of an answer; those that people are counted by stand behind the release. The command prints
+`people` as `rows` where a person may have several."""
 
 Z = 1.96
 """So many standard errors on either side of an estimate have the truth between them in 95 of 100 cases."""

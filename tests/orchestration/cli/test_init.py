@@ -450,6 +450,35 @@ def test_what_a_column_of_text_is(values, kind):
     assert column_of("^x.*$", pl.Series("^x.*$", values)).kind == kind
 
 
+@pytest.mark.parametrize("second", [False, True])
+def test_births_of_this_year_rows_without_a_value_and_rows_that_repeat(
+    republish, tmp_path, monkeypatch, second
+):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        (
+            f"P{at // 2:03}",
+            dt.date(1950, 1, 3) + dt.timedelta(days=180 * (at // 2)),
+            "" if at < 58 else ILL[at % 8],
+        )
+        for at in range(300)
+    ]
+    table = pl.DataFrame(rows, ("PatientenNr", "Geburtsdatum", "Hauptdiagnose"), orient="row")
+    for release in RELEASES[: 1 + second]:
+        table.write_csv(tmp_path / f"visits_{release}.csv")
+    assert republish("init", f"visits_{RELEASES[0]}.csv", "--yes")[0] == 0
+    text = (tmp_path / "visits.yaml").read_text()
+    assert "rows have no value: these rows are left out" in text
+    (born,) = load_contract(tmp_path / "visits.yaml").contract.quasi_identifiers
+    if second:
+        assert "rows of one snapshot repeat it: visits" in text
+        assert born.domain[1].year > int(RELEASES[1][:4])
+        assert "it ends after the last snapshot, for those who are born later" in text
+    else:
+        assert "150 of 300 rows repeat it: visits" in text
+        assert str(born.domain[1]) == f"{RELEASES[0][:4]}-12-31"
+
+
 def test_a_date_that_can_be_read_in_two_ways_is_said():
     assert "%m/%d/%Y" in column_of("x", pl.Series(["01/02/1990", "03/04/1980"])).unsure
 

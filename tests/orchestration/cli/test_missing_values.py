@@ -191,12 +191,13 @@ class TestRefused:
         assert "missing: publish" in said
         assert "missing: leave_out" in said
 
+    @pytest.mark.parametrize("shards", [1, 3])
     @pytest.mark.parametrize("rule", ["publish", "leave_out"])
     @pytest.mark.parametrize("column", ["age", "sex", "disease"])
-    def test_where_nobody_has_a_value(self, republish, clinic, column, rule):
+    def test_where_nobody_has_a_value(self, republish, clinic, column, rule, shards):
         table = pl.read_csv(clinic / f"{FIRST}.csv").with_columns(pl.lit(None, pl.String).alias(column))
         table.write_csv(clinic / f"{FIRST}.csv")
-        said = self.refusal(republish, clinic, declared(**{column: rule}))
+        said = self.refusal(republish, clinic, declared(**{column: rule}) | {"shards": shards})
         assert f"{column}: 600 of 600 rows have no value; nobody has one" in said
 
     def test_of_an_identifier_always(self, republish, clinic):

@@ -61,10 +61,21 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, ro
     assert said[-1] == OF_ROWS
     counted = json.loads("\n".join(republish("estimate", series / "2024-03-01", "--format", "json")[1]))
     held_back = counted["held_back"]["2024-03-01"]
-    assert counted["estimates"][0]["people"] == pytest.approx(truth - held_back, rel=1e-6)
+    assert "people" not in counted["estimates"][0]
+    assert counted["estimates"][0]["rows"] == pytest.approx(truth - held_back, rel=1e-6)
     assert OF_ROWS in (series / "2024-03-01/README.md").read_text()
     package = json.loads((series / "2024-03-01/datapackage.json").read_text())
     assert package["republish"]["rows"] == "several"
+
+
+def test_a_refusal_counts_rows(clinic, republish, tmp_path):
+    file = clinic(1, principle=DECLARED["principle"])
+    table = pl.read_csv(tmp_path / "2024-01-01.csv")
+    table = table.with_columns(diagnosis=pl.lit(table["diagnosis"][0]))
+    table.write_csv(tmp_path / "2024-01-01.csv")
+    code, _, errors = republish("release", file, "--home", tmp_path / "home")
+    assert code == 3
+    assert f"the {table.height} inserted rows are not 3-eligible" in " ".join(errors)
 
 
 def test_somebody_is_found_with_all_their_rows_and_forgotten_with_them(clinic, republish, tmp_path):

@@ -1,0 +1,125 @@
+"""People of one household, who share a value and are known to: attacked by intersecting their groups."""
+
+from collections import defaultdict
+
+import numpy as np
+import polars as pl
+import pytest
+
+from benchmarks.series import contract_of, released
+
+VALUES = [f"v{number}" for number in range(12)]
+M = 3
+DECLARED = {
+    "product": "flats",
+    "series": "v1",
+    "source": {"path": "{release}.csv"},
+    "releases": {"first": "2024-01-01", "cron": "0 0 1 * *"},
+    "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}],
+    "sensitive": {"name": "disease", "values": VALUES},
+}
+APART = {"identifier": "person", "principle": {"name": "m_invariance", "m": M, "on_ineligible": "wait"}}
+TOGETHER = {
+    "identifier": "household",
+    "rows": "several",
+    "row": "person",
+    "principle": APART["principle"] | {"values_per_person": 2},
+}
+
+
+def series(seed, releases=3, households=40):
+    """Households of one to three people, who share a value, or of whom one has another; they come and go."""
+    rng = np.random.default_rng(seed)
+    people = [
+        {
+            "person": f"h{home}-{member}",
+            "household": f"h{home}",
+            "age": int(rng.integers(0, 100)),
+            "disease": VALUES[home % len(VALUES) if member < 2 else (home + 1) % len(VALUES)],
+        }
+        for home in range(households)
+        for member in range(rng.integers(1, 4))
+    ]
+    for number in range(releases):
+        here = [one for one in people if rng.random() < 0.8]
+        yield f"2024-0{number + 1}-01", pl.DataFrame(here)
+
+
+def seen(seed, keys):
+    """The groups that each person was in, a pair of release and number each; and what each group has."""
+    contract, snapshots = contract_of({**DECLARED, **keys}), list(series(seed))
+    groups, values = defaultdict(set), defaultdict(set)
+    for number, one in enumerate(released(snapshots, contract)):
+        person = "row_name" if "row" in keys else "identifier"
+        linked = one.people.join(one.candidate.linkage, on="pseudonym").select(person, "group_id")
+        for who, group in linked.rows():
+            groups[who].add((number, group))
+        for row in one.candidate.published["microdata"].rows(named=True):
+            values[number, row["group_id"]].add(row["disease"])
+    true = {row["person"]: row for _, table in snapshots for row in table.rows(named=True)}
+    return groups, values, true
+
+
+def left(seed, keys):
+    """For each household and value of it, those that its people who share it may have: an intersection."""
+    groups, values, true = seen(seed, keys)
+    possible = {}
+    for who, where in groups.items():
+        shared = (true[who]["household"], true[who]["disease"])
+        for group in where:
+            possible[shared] = possible.get(shared, values[group]) & values[group]
+    return possible
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_people_who_are_released_by_person_are_convicted(seed):
+    assert min(map(len, left(seed, APART).values())) < M
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_people_who_are_released_by_household_keep_m_values_that_they_may_share(seed):
+    possible = left(seed, TOGETHER)
+    assert len(possible) > 40
+    assert min(map(len, possible.values())) >= M
+    assert all(disease in candidates for (_, disease), candidates in possible.items())
+
+
+def test_two_people_of_a_household_may_stand_in_one_group():
+    """Why there is no key for households: who comes later, with a value of its signature, gets that one."""
+    twice = []
+    for seed in range(4):
+        groups, _, true = seen(seed, TOGETHER)
+        inside = defaultdict(list)
+        for who, where in groups.items():
+            for group in where:
+                inside[group].append((true[who]["household"], true[who]["disease"]))
+        assert all(len(there) == len(set(there)) for there in inside.values())  # those who share: never
+        twice += [there for there in inside.values() if len({home for home, _ in there}) < len(there)]
+    assert twice
+
+
+def test_somebody_who_moves_is_known_by_two_households():
+    """Why a household has to be one for good: signatures of two households may have one value in common."""
+    narrowed = []
+    for seed in range(6):
+        groups, values = defaultdict(set), {}
+        contract, snapshots = contract_of({**DECLARED, **TOGETHER}), list(series(seed, releases=2))
+        date, later = snapshots[1]
+        moved = pl.col("household") + pl.when(pl.col("person").str.ends_with("-0")).then(
+            pl.lit("x")
+        ).otherwise(pl.lit(""))
+        snapshots[1] = (date, later.with_columns(household=moved))
+        for number, one in enumerate(released(snapshots, contract)):
+            microdata = one.candidate.published["microdata"]
+            has = dict(microdata.group_by("group_id").agg("disease").rows())
+            for who, group in (
+                one.people.join(one.candidate.linkage, on="pseudonym").select("row_name", "group_id").rows()
+            ):
+                groups[who].add((number, group))
+                values[number, group] = set(has[group])
+        narrowed += [
+            len(set.intersection(*(values[one] for one in where)))
+            for who, where in groups.items()
+            if who.endswith("-0") and len(where) == 2
+        ]
+    assert min(narrowed) < M
