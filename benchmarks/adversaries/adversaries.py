@@ -1,8 +1,8 @@
 """What adversaries learn who know more than the papers say, from one release and from eight.
 
 Nothing of this is promised; each audit states it of its own series. Of each table a twentieth is replaced
-before each release. *Right*: guessed right by who learns from the groups which values go with which quasi-
-identifiers, and from every release who has another value than whom, and knows everybody's group; of the
+before each release. *Right*: guessed right by who learns from the groups which values go with which
+quasi-identifiers, and from every release who has another value than whom, and knows everybody's group; of the
 *surest* twentieth; and, *by quasi-identifiers*, by who does not know groups. *Certain*: the share of the
 others who have one value left, their own, when the values of 1 or 10 % of the people are known, drawn at
 random. *Followed*: the groups that look like one group of the release before. The titles have what is guessed
@@ -76,12 +76,14 @@ class _Attack:
         """What it came to, under `HEADINGS` from NCP on."""
         assert self.followed
         figures, read = made.candidate.figures, made.read
+        if not figures.people:
+            return ["nobody is published", *[""] * (len(HEADINGS) - 3)]
         return [
             f"{normalized_certainty_penalty(read.boxes, read.sizes, self.contract):.3f}",
             *map(
                 _percent,
                 (
-                    figures.counterfeits / max(figures.people, 1),
+                    figures.counterfeits / figures.people,
                     self.linked and self.linked.learned,
                     self.linked and self.linked.surest_twentieth,
                     self.alone and self.alone.learned,

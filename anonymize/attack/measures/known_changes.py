@@ -132,7 +132,7 @@ def learn_changes(lives: Lives) -> KnownChanges | None:
     values = (
         pl.concat([lives.contents[VALUE].explode(), *(one[VALUE] for one in lives.releases)]).unique().sort()
     )
-    content, actual, half = _people(lives, values)
+    content, actual, half, left = _people(lives, values)
     shares = np.zeros((len(lives.contents) + 1, len(values)))
     flat = lives.contents.with_row_index("content").explode(VALUE, "share")
     at = flat[VALUE].to_frame().join(_numbered(values), on=VALUE, how="left", maintain_order="left")["at"]
@@ -142,7 +142,7 @@ def learn_changes(lives: Lives) -> KnownChanges | None:
     for part in (0, 1):
         some = half == part
         for by, rates in (("half", learned[1 - part]), ("all", learned[None])):
-            guesses = _guesses(content[some], actual[some], shares, rates)
+            guesses = _guesses(content[some], actual[some], left[some], shares, rates)
             for kept, guess in zip(found, guesses, strict=True):
                 kept.append(guess._replace(by=by))
     return KnownChanges(*map(_guessed, found))
@@ -167,8 +167,8 @@ def _numbered(values: pl.Series) -> pl.DataFrame:
     return values.to_frame(VALUE).with_columns(at=pl.int_range(pl.len(), dtype=pl.Int64))
 
 
-def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints]:
-    """int[N, R] twice, and int[N]: each person's contents and values, or `ABSENT`, and half."""
+def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints, Bools]:
+    """int[N, R] twice: each person's contents and values, or `ABSENT`; int[N] the half, bool[N] who left."""
     rows = pl.concat(one.with_columns(release=pl.lit(n)) for n, one in enumerate(lives.releases))
     rows = rows.join(_numbered(values), on=VALUE).with_columns(half=_hash() % 2)
     names = (
@@ -180,7 +180,8 @@ def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints]:
     content, actual = (np.full((len(names), len(lives.releases)), ABSENT) for _ in range(2))
     at = rows["row"].to_numpy(), rows["release"].to_numpy()
     content[at], actual[at] = rows["content"].to_numpy(), rows["at"].to_numpy()
-    return content, actual, names["half"].to_numpy()
+    left = ~names["person"].is_in(lives.last["person"].implode())
+    return content, actual, names["half"].to_numpy(), left.to_numpy()
 
 
 class _Rates(NamedTuple):
@@ -233,18 +234,24 @@ class _Guess(NamedTuple):
     share: Floats
 
 
-def _guesses(content: Ints, actual: Ints, shares: Floats, rates: _Rates) -> Iterator[_Guess]:
-    """Guesses of old values, new values, and last values of who left, by forward and backward weights."""
+def _guesses(content: Ints, actual: Ints, left: Bools, shares: Floats, rates: _Rates) -> Iterator[_Guess]:
+    """Guesses of old values, new values, and last values of who left, by forward and backward weights.
+
+    A group that has what the person's group before had says it once.
+    """
     people, releases = content.shape
     rows, number = np.arange(people), shares.shape[1]
     held = shares[content]  # of who is absent, the last row
     held[content == ABSENT] = 1
+    is_same = np.zeros(content.shape, bool)
+    is_same[:, 1:] = content[:, 1:] == content[:, :-1]
+    held[is_same] = held[is_same] > 0
     forward, backward = np.empty((2, people, releases, number))
     forward[:, 0] = held[:, 0] / number
     for at in range(1, releases):
         forward[:, at] = _scaled(np.einsum("pv,vw->pw", forward[:, at - 1], rates.becomes) * held[:, at])
     last = releases - 1 - (content[:, ::-1] != ABSENT).argmax(axis=1)
-    is_gone = last < releases - 1
+    is_gone = left & (last < releases - 1)
     backward[:, -1] = 1
     for at in range(releases - 2, -1, -1):
         later = np.einsum("pw,vw->pv", held[:, at + 1] * backward[:, at + 1], rates.becomes)

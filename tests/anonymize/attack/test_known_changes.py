@@ -79,7 +79,8 @@ def test_the_guesses_are_the_likeliest_of_all_ways_of_having_had_the_values(seed
     becomes = rng.random((number, number)) ** 4
     rates = _Rates(becomes / becomes.sum(axis=1, keepdims=True), rng.random(number))
     actual = rng.integers(0, number, (people, releases))
-    old, new, departed = _guesses(content, actual, shares, rates)
+    left = rng.random(people) < 0.8
+    old, new, departed = _guesses(content, actual, left, shares, rates)
     expected = {"old": [], "new": [], "departed": []}
     for row in range(people):
         last = max(at for at in range(releases) if content[row, at] >= 0)
@@ -87,9 +88,11 @@ def test_the_guesses_are_the_likeliest_of_all_ways_of_having_had_the_values(seed
         for way in itertools.product(range(number), repeat=last + 1):
             weight = 1.0
             for at, value in enumerate(way):
-                weight *= shares[content[row, at], value] if content[row, at] >= 0 else 1
+                share = shares[content[row, at], value] if content[row, at] >= 0 else 1
+                is_same = at > 0 and content[row, at] == content[row, at - 1]
+                weight *= (share > 0) if is_same else share
                 weight *= rates.becomes[way[at - 1], value] if at else 1
-            weight *= rates.leaves[way[-1]] if last < releases - 1 else 1
+            weight *= rates.leaves[way[-1]] if left[row] and last < releases - 1 else 1
             for at, value in enumerate(way):
                 weights[at, value] += weight
         sure = weights.max(axis=1) / np.maximum(weights.sum(axis=1), 1e-300)
@@ -98,7 +101,7 @@ def test_the_guesses_are_the_likeliest_of_all_ways_of_having_had_the_values(seed
             if (both >= 0).all() and not (shares[both[0]] * shares[both[1]]).any():
                 expected["old"].append(sure[at - 1])
                 expected["new"].append(sure[at])
-        if last < releases - 1:
+        if left[row] and last < releases - 1:
             expected["departed"].append(sure[last])
     for name, found in (("old", old), ("new", new), ("departed", departed)):
         assert found.sure == pytest.approx(expected[name])
