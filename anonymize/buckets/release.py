@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -41,6 +41,8 @@ class Tuples:
     """int[T]"""
     counterfeit: Bools
     """bool[T]"""
+    remembered: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """Tables of the state that publishing them makes."""
 
 
 P = TypeVar("P", bound=BucketParameters)

@@ -22,7 +22,7 @@ from anonymize.formats.generalization import Generalization, generalize
 from anonymize.kernels.split import LACKING
 from anonymize.kernels.splitmix import STEP, mixed
 from anonymize.m_invariance.group import group_people
-from anonymize.m_invariance.lasting_groups import APART, lasting
+from anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
 from anonymize.m_invariance.parameters import MInvariance
 from anonymize.people.codes import MISSING_CODE, code_domain
 from anonymize.people.ranks import ranks_within
@@ -59,11 +59,13 @@ def publish_groups(
         forged, hosting, buckets, lambda ends: (lots % ends.astype(np.uint64)).astype(np.int64)
     )
     shares, ranks = np.vstack([shares, shares[alike]]), np.append(ranks, mixed(lots))
-    group = np.full(len(bucket), APART)
-    if before is not None:
+    group, keeps = np.full(len(bucket), APART), contract.principle.regroup < 1
+    names = pl.concat([hosted[PSEUDONYM], _names(lots)])
+    covered = np.where(counterfeit[:, None], LACKING, shares)
+    if before is not None and keeps:
         sizes = np.bincount(np.unique(np.stack([bucket, value]), axis=1)[0], minlength=buckets)
-        own, regroup = shares[: len(hosting)], contract.principle.regroup
-        group = lasting(hosted[PSEUDONYM], bucket, value, own, sizes, before, regroup)
+        own = (names, bucket, value, covered, counterfeit)
+        group = lasting(*own, sizes, before, contract.principle.regroup)
     anew = group == APART
     made = group_people(
         bucket[anew],
@@ -84,8 +86,17 @@ def publish_groups(
         codes = pl.concat([codes, codes.clear(len(forged))])
         published = generalize(codes, values, group, counterfeit, contract)
     return Tuples(
-        tables=published.tables, group_id=published.group_id, bucket=bucket, counterfeit=counterfeit
+        tables=published.tables,
+        group_id=published.group_id,
+        bucket=bucket,
+        counterfeit=counterfeit,
+        remembered={TOGETHER: together(names, published.group_id, covered)} if keeps else {},
     )
+
+
+def _names(lots: Words) -> pl.Series:
+    """A name for each counterfeit, as long as a pseudonym: it stays while the people of its bucket do."""
+    return pl.Series([one.tobytes() for one in np.stack([lots, mixed(lots)], axis=1)], dtype=pl.Binary)
 
 
 def _lots(forged: np.ndarray, seeds: np.ndarray) -> Words:

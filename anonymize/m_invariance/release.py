@@ -23,7 +23,7 @@ from anonymize.errors import NotEligible
 from anonymize.figures import Total
 from anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
 from anonymize.m_invariance.family import InitialGroups
-from anonymize.m_invariance.lasting_groups import TOGETHER, together
+from anonymize.m_invariance.lasting_groups import TOGETHER
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from anonymize.m_invariance.plan_combinations import plan_combinations
@@ -151,18 +151,14 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         return self.state.tables.get(GROUPING, pl.DataFrame({"key": [self.draw("grouping").bytes(32)]}))
 
     def publish(self, assigned: Assignment[_Planned]) -> Tuples:
-        before = self.state.tables.get(TOGETHER) if self.contract.principle.regroup < 1 else None
-        secret = self._grouping["key"].item()
+        secret, before = self._grouping["key"].item(), self.state.tables.get(TOGETHER)
         return publish_groups(assigned, assigned.planned.codes, self.contract, secret, before)
 
     def remember(
         self, everybody: Division, assigned: Assignment[_Planned], in_use: pl.DataFrame, tuples: Tuples
     ) -> tuple[dict[str, pl.DataFrame], BucketFigures]:
-        tables, plan, apart = {GROUPING: self._grouping}, assigned.planned.plan, assigned.planned.apart
-        if self.contract.principle.regroup < 1:
-            hosted, codes = assigned.hosted[PSEUDONYM], assigned.planned.codes.filter(assigned.is_hosted)
-            group = tuples.group_id[: len(hosted)]
-            tables[TOGETHER] = together(hosted, group, normalised(codes, self.contract))
+        tables, plan, apart = dict(tuples.remembered), assigned.planned.plan, assigned.planned.apart
+        tables[GROUPING] = self._grouping
         if apart is not None:
             tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
             people = int(apart[assigned.bucket].sum())

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.kernels.split import LACKING
 from anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
 from anonymize.m_invariance.parameters import parameter_changes
 from anonymize.principle.state import State
@@ -118,30 +119,28 @@ def test_what_is_promised_holds_as_before(seed):
         assert found.findings["holds"].all()
 
 
+def kept(names, bucket, value, before, places=None, forged=0, size=2, regroup=0.0):
+    """Which groups stay: names of a letter each, of which the last so many are counterfeits'."""
+    shares = np.zeros((len(names), 1)) if places is None else np.array(places)[:, None]
+    counterfeit = np.arange(len(names)) >= len(names) - forged
+    sizes = np.full(max(bucket) + 1, size)
+    named = pl.Series("pseudonym", [one.encode() for one in names])
+    found = lasting(named, np.array(bucket), np.array(value), shares, counterfeit, sizes, before, regroup)
+    return found.tolist()
+
+
+def noted(names, group, places=None):
+    shares = np.zeros((len(names), 1)) if places is None else np.array(places)[:, None]
+    return together(pl.Series("pseudonym", [one.encode() for one in names]), np.array(group), shares)
+
+
 def test_a_group_whose_values_became_alike_does_not_stay():
     """A changed value that is still in the signature: two people of a group have the same one."""
-    shares, bucket, sizes = np.zeros((4, 1)), np.zeros(4, np.int64), np.array([2, 2])
-    names = pl.Series("pseudonym", [b"a", b"b", b"c", b"d"])
-    before = together(names, np.array([1, 1, 2, 2]), shares)
-    assert lasting(names, bucket, np.array([0, 1, 0, 1]), shares, sizes, before, 0).tolist() == [0, 0, 1, 1]
-    assert lasting(names, bucket, np.array([0, 0, 0, 1]), shares, sizes, before, 0).tolist() == [
-        APART,
-        APART,
-        0,
-        0,
-    ]
-    moved = np.array([0, 1, 0, 0])
-    assert lasting(names, moved, np.array([0, 1, 0, 1]), shares, sizes, before, 0).tolist() == [
-        APART,
-        APART,
-        0,
-        0,
-    ]
-    assert lasting(names[:3], bucket[:3], np.array([0, 1, 0]), shares[:3], sizes, before, 0).tolist() == [
-        0,
-        0,
-        APART,
-    ]
+    before = noted("abcd", [1, 1, 2, 2])
+    assert kept("abcd", [0] * 4, [0, 1, 0, 1], before) == [0, 0, 1, 1]
+    assert kept("abcd", [0] * 4, [0, 0, 0, 1], before) == [APART, APART, 0, 0]
+    assert kept("abcd", [0, 1, 0, 0], [0, 1, 0, 1], before) == [APART, APART, 0, 0]
+    assert kept("abc", [0] * 3, [0, 1, 0], before) == [0, 0, APART]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -155,10 +154,9 @@ def test_which_groups_stay_says_nothing_of_values(seed):
     here = np.sort(rng.permutation(120)[:110])
     value[rng.integers(0, 120, 5)] = 0  # some changed
     exchanged = np.where(bucket == 1, np.array([1, 0, 2])[value], value)
-    shares, sizes = places[here], np.array([3, 3])
+    own = (places[here], np.zeros(110, bool), np.array([3, 3]), before, 0.3)
     found = [
-        lasting(names.gather(here), bucket[here], one[here], shares, sizes, before, 0.3).tolist()
-        for one in (value, exchanged)
+        lasting(names.gather(here), bucket[here], one[here], *own).tolist() for one in (value, exchanged)
     ]
     assert found[0] == found[1]
     assert APART in found[0]
@@ -167,37 +165,25 @@ def test_which_groups_stay_says_nothing_of_values(seed):
 
 def test_of_a_bucket_with_counterfeits_only_so_many_groups_stay_that_the_others_need_no_more_of_them():
     """Three groups of two values; one person left. Without the bound one person would be alone with two."""
-    names = pl.Series("pseudonym", [b"a", b"b", b"c", b"d", b"e", b"f"])
-    shares = np.array([[0.0], [0.1], [0.5], [0.7], [0.8], [0.8]])
-    before = together(names, np.array([1, 1, 2, 2, 3, 3]), shares)
-    own = {"shares": shares[:5], "sizes": np.array([2]), "before": before, "regroup": 0.0}
-    bucket = np.zeros(6, np.int64)
-    found = lasting(names[:5], bucket, np.array([0, 1, 0, 1, 0, 1]), **own)
-    assert found.tolist() == [0, 0, 1, 1, APART, APART]
-    # A second counterfeit of each value: with two groups for three counterfeits, one would have two of them.
-    bucket, value = np.zeros(8, np.int64), np.array([0, 1, 0, 1, 0, 1, 0, 1])
-    assert lasting(names[:5], bucket, value, **own).tolist() == [0, 0, *[APART] * 6]
+    places = [0.0, 0.1, 0.5, 0.7, 0.8, 0.8]
+    before = noted("abcdef", [1, 1, 2, 2, 3, 3], places)
+    found = kept("abcdeX", [0] * 6, [0, 1, 0, 1, 0, 1], before, places, forged=1)
+    assert found == [0, 0, 1, 1, APART, APART]
+    # Two more counterfeits: with two groups for three of them, one would have two.
+    places = [*places, 0.8, 0.8]
+    found = kept("abcdeXYZ", [0] * 8, [0, 1, 0, 1, 0, 1, 0, 1], before, places, forged=3)
+    assert found == [0, 0, *[APART] * 6]
 
 
 def test_an_untouched_bucket_keeps_its_counterfeits_in_their_groups():
-    names = pl.Series("pseudonym", [b"a", b"b", b"c", b"d"])
-    shares, bucket = np.array([[0.0], [0.1], [0.5], [0.7]]), np.zeros(6, np.int64)
-    before = together(names, np.array([1, 1, 2, 3]), shares)
-    value, sizes = np.array([0, 1, 0, 1, 0, 1]), np.array([2])
-    found = lasting(names, bucket, value, shares, sizes, before, 1.0)
-    assert found.tolist() == [0, 0, 1, 2, 2, 1]
-    longer = np.array([[0.0], [0.2], [0.5], [0.7]])
-    assert set(lasting(names, bucket, value, longer, sizes, before, 1.0).tolist()) == {APART}
-
-
-def test_after_a_bucket_lost_its_people_or_has_another_group_nothing_stays():
-    names = pl.Series("pseudonym", [b"a", b"b", b"c"])
-    shares, value = np.zeros((3, 1)), np.array([0, 1, 0])
-    before = together(names, np.array([1, 1, 2]), shares)
-    bucket, sizes = np.full(3, 1), np.array([0, 2])
-    # Nobody is in bucket 0; in bucket 1 are too few tuples for two groups.
-    found = lasting(names, bucket, value, shares, sizes, before, 1.0)
-    assert found.tolist() == [APART] * 3
+    places, value = [0.0, 0.1, 0.5, 0.7, LACKING, LACKING], [0, 1, 0, 1, 0, 1]
+    before = noted("abcdXY", [1, 1, 2, 3, 3, 2], places)
+    own = {"forged": 2, "regroup": 1.0}
+    assert kept("abcdXY", [0] * 6, value, before, places, **own) == [0, 0, 1, 2, 2, 1]
+    longer = [0.0, 0.2, *places[2:]]
+    assert set(kept("abcdXY", [0] * 6, value, before, longer, **own)) == {APART}
+    renewed = kept("abcdZY", [0] * 6, value, before, places, forged=2)
+    assert renewed == [0, 0, *[APART] * 4]
 
 
 def test_who_is_forgotten_is_missed_in_their_group():
@@ -223,8 +209,9 @@ def test_who_is_forgotten_is_missed_in_their_group():
 def test_nobody_is_published_and_nothing_stays():
     none = pl.Series("pseudonym", [], dtype=pl.Binary)
     empty = np.empty(0, np.int64)
-    noted = together(none, empty, np.empty((0, 2)))
-    assert lasting(none, empty, empty, np.empty((0, 2)), empty, noted, 0.5).tolist() == []
+    before = together(none, empty, np.empty((0, 2)))
+    own = (np.empty((0, 2)), np.empty(0, bool), empty, before, 0.5)
+    assert lasting(none, empty, empty, *own).tolist() == []
 
 
 def test_another_share_is_a_safe_change():
