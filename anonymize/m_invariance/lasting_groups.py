@@ -61,7 +61,7 @@ def lasting(
         names.alias(PSEUDONYM), pl.Series("bucket", bucket), pl.Series(VALUE, value), forged=counterfeit
     )
     tuples = tuples.join(before, on=PSEUDONYM, how="left", maintain_order="left")
-    present, forged = (np.bincount(bucket[some], minlength=len(sizes)) for some in (bucket >= 0, counterfeit))
+    present, forged = (np.bincount(some, minlength=len(sizes)) for some in (bucket, bucket[counterfeit]))
     counted = pl.DataFrame({"present": present, "size": sizes, "may_stay": _may_stay(present, forged, sizes)})
     counted = counted.with_row_index("bucket").cast({"bucket": tuples.schema["bucket"]})
     found = (

@@ -14,6 +14,8 @@ from anonymize.m_invariance.spread import check_spread, spread_faults
 from anonymize.promise import EverHad, HeldBack, KnownAlgorithm, Promise, Spread
 
 KNOWS_ALGORITHM = "knows_algorithm"
+REGROUP = 0.25
+"""The share of groups that are made anew where a contract does not say it, and manifests do not either."""
 WHY_NOT = {
     "counterfeit": "a counterfeit that makes a batch eligible never has the frequent value, and the adversary"
     " knows which groups have one",
@@ -44,7 +46,7 @@ class MInvariance(BucketParameters):
     """How far apart a person's lowest and highest candidate of a sensitive number are at least, by its
     column: `income: 0.3` is the share of all bins between them, and `income: {ratio: 2}` how many times the
     one is as large as the other."""
-    regroup: float = Field(0.25, ge=0, le=1, exclude_if=lambda share: share == 0.25)
+    regroup: float = Field(REGROUP, ge=0, le=1, exclude_if=lambda share: share == REGROUP)
     """Of the groups whose people are all still there, this share is made anew in each release, those with the
     longest intervals first. With 1, people are put among others in every release, which an adversary learns
     from; with 0, groups stay until somebody leaves, and intervals grow longer."""

@@ -171,9 +171,7 @@ def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints, Bools]:
     """int[N, R] twice: each person's contents and values, or `ABSENT`; int[N] the half, bool[N] who left."""
     rows = pl.concat(one.with_columns(release=pl.lit(n)) for n, one in enumerate(lives.releases))
     rows = rows.join(_numbered(values), on=VALUE).with_columns(half=_hash() % 2)
-    names = (
-        rows.select("person", "half").unique("person", maintain_order=True).sort("half", maintain_order=True)
-    )
+    names = rows.select("person", "half").unique("person").sort("half", "person")
     most = max(MOST_CELLS // (max(len(values), 1) * len(lives.releases)), 1)
     names = names.gather_every(-(-len(names) // most) or 1).with_row_index("row")
     rows = rows.join(names.select("person", "row"), on="person")

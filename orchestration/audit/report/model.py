@@ -169,7 +169,7 @@ class Release:
     useful: Useful | None
     guesses: Guessed | None
     known_people: list[Certain]
-    """None where nobody's group is known."""
+    """Empty where nobody's group is known."""
     known_changes: Changes | None
     """Of all releases, in the last one."""
     followed: FollowedGroups | None
