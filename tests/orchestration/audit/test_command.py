@@ -108,6 +108,21 @@ def test_the_page_stands_alone(folders):
     assert "<script" not in page
 
 
+def test_what_is_learned_beyond_the_promise_is_stated_of_everybody_s_groups(folders):
+    """By who knows some people, how values change, and what groups look like."""
+    run(folders, "v1", private=folders / "private", out=folders / "report")
+    (series,) = json.loads((folders / "report/audit.json").read_text())["series"]
+    first, last = series["releases"][0], series["releases"][-1]
+    assert [one["known"] for one in last["known_people"]] == [0.001, 0.01, 0.05, 0.1]
+    assert all(0 <= one["certain"] <= 1 for one in last["known_people"])
+    assert (first["known_changes"], first["followed"]["groups"]) == (None, None)
+    assert 0 <= last["followed"]["groups"] <= 1
+    assert last["known_changes"]["departed"]["people"] > 0
+    page = (folders / "report/audit.html").read_text()
+    for begin in ("Knowing some people", "Knowing who leaves", "Following groups"):
+        assert begin in page
+
+
 def test_the_same_audit_writes_the_same_report(folders):
     for name in ("one", "two"):
         run(folders, "v1", out=folders / name)
