@@ -28,7 +28,7 @@ $(READY): requirements.lock pyproject.toml
 		{ rm -rf .venv && echo "$(PYTHON) -m venv .venv" && $(PYTHON) -m venv .venv; }
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(INSTALL) --no-build-isolation --editable .
-	$(BIN)/python -m orchestration.warm_up
+	$(BIN)/python -m republish.orchestration.warm_up
 	touch $@
 
 $(DEVELOP): requirements-dev.lock $(READY)

@@ -8,17 +8,17 @@ from typing import Any
 import polars as pl
 from pydantic import ValidationError
 
-from anonymize.contract import Contract, FileSource, Product
-from anonymize.contract.changes import acceptance_faults
-from anonymize.contract.faults import describe_faults
-from anonymize.e_equivalence import E_EQUIVALENCE
-from anonymize.errors import ContractError, RepublishError
-from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.m_invariance import M_INVARIANCE
-from anonymize.principle.principle import Draw, Principle
-from anonymize.principle.state import State
-from anonymize.sequential import SEQUENTIAL
-from anonymize.streamliner import streamliner
+from republish.anonymize.contract import Contract, FileSource, Product
+from republish.anonymize.contract.changes import acceptance_faults
+from republish.anonymize.contract.faults import describe_faults
+from republish.anonymize.e_equivalence import E_EQUIVALENCE
+from republish.anonymize.errors import ContractError, RepublishError
+from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE
+from republish.anonymize.m_invariance import M_INVARIANCE
+from republish.anonymize.principle.principle import Draw, Principle
+from republish.anonymize.principle.state import State
+from republish.anonymize.sequential import SEQUENTIAL
+from republish.anonymize.streamliner import streamliner
 
 PRINCIPLES: dict[str, Principle] = {
     "m_invariance": M_INVARIANCE,

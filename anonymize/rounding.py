@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints
+from republish.anonymize.arrays import Floats, Ints
 
 FEW_STEPS = 1e-12
 """Between numbers of the size of 1 after a few operations, such as quotients of counts; or between any two,

@@ -251,7 +251,7 @@ def reaching(mutant: Mutant, lines: Mapping[str, Mapping[int, set[str]]]) -> set
 
 def _prepare() -> None:
     """Import the packages that the project needs, and nothing of it: each process imports that itself."""
-    assert not any(name.split(".")[0] in ("anonymize", "tests") for name in sys.modules)
+    assert not any(name.startswith(("republish.anonymize", "tests")) for name in sys.modules)
     os.environ |= {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     for name in ("polars", "numpy", "numba", "scipy.sparse.csgraph", "networkx", "pydantic", "yaml"):
         importlib.import_module(name)
@@ -347,7 +347,9 @@ class Mutated(SourceFileLoader):
     """Finds and loads the mutated module, so that whoever imports it gets nothing else."""
 
     def __init__(self, mutant: Mutant) -> None:
-        super().__init__(mutant.file.removesuffix(".py").replace("/", "."), str(ROOT / mutant.file))
+        super().__init__(
+            f"republish/{mutant.file}".removesuffix(".py").replace("/", "."), str(ROOT / mutant.file)
+        )
         self.name = self.name.removesuffix(".__init__")
         self._tree = mutated((ROOT / mutant.file).read_text(), mutant.number)
 

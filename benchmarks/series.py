@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import Contract, Schema
-from anonymize.contract.combined import combine
-from anonymize.formats.published import Published
-from anonymize.people.randomness import generator
-from anonymize.people.rows import keyed
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
-from orchestration.snapshots.sources import enter
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.contract import Contract, Schema
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.formats.published import Published
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.people.rows import keyed
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract, principle_of
+from republish.orchestration.snapshots.sources import enter
 
 KEY = b"a key for benchmarks"
 Series = Iterable[tuple[str, pl.DataFrame]]

@@ -16,12 +16,12 @@ from pathlib import Path
 import dagster as dg
 from PIL import Image
 
-from orchestration.contracts.contract_file import load_contract
-from orchestration.dagster.instance import dagster_instance
-from orchestration.package_files import package_file
-from orchestration.series.other_series import published_releases
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.package_files import package_file
+from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 from tests.browser import Page, browser, dagster_server
 from tests.hospital import RELEASES, build
 from tests.team import build_project
@@ -114,7 +114,7 @@ def _report(home: Home, language: str) -> Path:
     truth, contract = home.path / "demo/snapshots/hospital", home.path / "demo/hospital.yaml"
     options = ["--truth", truth, "--contract", contract, "--private", home.path / "private", "--out", out]
     options += ["--language", language]
-    command = [sys.executable, "-m", "orchestration.cli", "audit", home.published("hospital", "v1")]
+    command = [sys.executable, "-m", "republish.orchestration.cli", "audit", home.published("hospital", "v1")]
     subprocess.run([*map(str, (*command, *options))], check=True)
     return out / "audit.html"
 

@@ -19,17 +19,22 @@ import typer
 import yaml
 from pydantic.fields import FieldInfo
 
-from anonymize.contract import Contract, ViewContract
-from anonymize.contract.attributes import CategoryAttribute, CategoryColumn, DateAttribute, NumberAttribute
-from anonymize.contract.expect import Expect
-from anonymize.contract.previous import PreviousRelease
-from anonymize.contract.product import Acceptance, Governance, Product
-from anonymize.contract.retention import Retention
-from anonymize.contract.scalars import Declaration
-from anonymize.contract.sensitive import Sensitive
-from anonymize.contract.source import FileSource, QuerySource, Releases, TableSource
-from anonymize.principles import PRINCIPLES, parse_contract
-from orchestration.cli.app import app
+from republish.anonymize.contract import Contract, ViewContract
+from republish.anonymize.contract.attributes import (
+    CategoryAttribute,
+    CategoryColumn,
+    DateAttribute,
+    NumberAttribute,
+)
+from republish.anonymize.contract.expect import Expect
+from republish.anonymize.contract.previous import PreviousRelease
+from republish.anonymize.contract.product import Acceptance, Governance, Product
+from republish.anonymize.contract.retention import Retention
+from republish.anonymize.contract.scalars import Declaration
+from republish.anonymize.contract.sensitive import Sensitive
+from republish.anonymize.contract.source import FileSource, QuerySource, Releases, TableSource
+from republish.anonymize.principles import PRINCIPLES, parse_contract
+from republish.orchestration.cli.app import app
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by `python -m docs.reference`. -->"

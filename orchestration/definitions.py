@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.contracts.registry import loaded_contracts
-from orchestration.dagster.component import ReleaseProduct
-from orchestration.storage.home import Home
+from republish.orchestration.contracts.registry import loaded_contracts
+from republish.orchestration.dagster.component import ReleaseProduct
+from republish.orchestration.storage.home import Home
 
 
 @dg.definitions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO
 
-from anonymize.plot import Plot
+from republish.anonymize.plot import Plot
 
 WIDTH = 6
 """Of every picture, in inches."""

@@ -13,7 +13,7 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
-from anonymize.errors import LimitError
+from republish.anonymize.errors import LimitError
 
 VARIABLE = "REPUBLISH_LIMITS"
 """The variable that raises limits: `rows=100000000 columns=1000`. Child processes inherit it."""

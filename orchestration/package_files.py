@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_CHECKOUT = Path(__file__).parents[1]
+_CHECKOUT = Path(__file__).resolve().parents[1]
 _INSTALLED = Path(__file__).parent / "files"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from anonymize.errors import PortTaken
+from republish.anonymize.errors import PortTaken
 
 
 def refuse_taken(port: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from anonymize.errors import as_data
-from anonymize.plot import ShareChart, Steps
+from republish.anonymize.errors import as_data
+from republish.anonymize.plot import ShareChart, Steps
 
 WIDTH, HEIGHT = 660, 286
 LEFT, RIGHT, TOP, BOTTOM = 60, 640, 14, 236

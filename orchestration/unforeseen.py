@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.errors import RepublishError, UnforeseenInput
+from republish.anonymize.errors import RepublishError, UnforeseenInput
 
 
 @contextmanager

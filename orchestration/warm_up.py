@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.attack.coverage import covering
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import ViewContract
-from anonymize.contract.combined import combine
-from anonymize.errors import NotEligible
-from anonymize.kernels.csv_records import csv_records
-from anonymize.people.randomness import generator
-from anonymize.people.rows import keyed
-from anonymize.principle.state import State
-from anonymize.principles import PRINCIPLES, parse_contract, principle_of
-from anonymize.promise.attacked import attack
-from orchestration.demo.hospital import DISEASES, hospital_snapshots
-from orchestration.snapshots.sources import enter
+from republish.anonymize.attack.coverage import covering
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.contract import ViewContract
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.kernels.csv_records import csv_records
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.people.rows import keyed
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import PRINCIPLES, parse_contract, principle_of
+from republish.anonymize.promise.attacked import attack
+from republish.orchestration.demo.hospital import DISEASES, hospital_snapshots
+from republish.orchestration.snapshots.sources import enter
 
 KEY = b"nobody is protected here"
 DECLARED = {

@@ -1,8 +1,8 @@
 """Releases under attack, one after another, for tests of principles."""
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.principles import principle_of
-from anonymize.promise.attacked import attack
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise.attacked import attack
 
 
 def attack_releases(made, promises=None, *, linked=True, **options):

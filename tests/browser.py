@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 from websockets.sync.client import connect
 
-from orchestration.dagster.webserver import token_of
+from republish.orchestration.dagster.webserver import token_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 120
@@ -114,8 +114,8 @@ def browser(profile, address, *options):
 SERVER = """
 import sys
 from pathlib import Path
-from orchestration.dagster.webserver import pages, serve
-from orchestration.storage.home import Home
+from republish.orchestration.dagster.webserver import pages, serve
+from republish.orchestration.storage.home import Home
 home, workspace, port = sys.argv[1:]
 with pages(Home.named(Path(home)), Path(workspace)) as app:
     serve(app, int(port))

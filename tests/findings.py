@@ -1,6 +1,6 @@
 """What findings are called in reports, and promises as files state them."""
 
-from anonymize.promise import promise_of
+from republish.anonymize.promise import promise_of
 
 COVERAGE = "coverage"
 COUNTS = "counts"

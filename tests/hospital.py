@@ -14,18 +14,18 @@ import polars as pl
 import yaml
 from rich.console import Console
 
-from orchestration.audit.command import audit
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.publication import publish
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.contracts.contract_file import load_contract
-from orchestration.dagster.factory import product_definitions
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.run import make_release
-from orchestration.demo.hospital import CONTRACT, hospital_snapshots
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.audit.command import audit
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.dagster.factory import product_definitions
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.run import make_release
+from republish.orchestration.demo.hospital import CONTRACT, hospital_snapshots
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 KEY = "a key that is made up for tests"
 ROOT = Path(__file__).parents[1]
@@ -124,7 +124,7 @@ def make_by_dagster(series, *releases):
 def begin(contract, home, through):
     """`republish release`, as a process of its own."""
     words = ["release", contract, "--home", home, "--through", through]
-    command = [sys.executable, "-m", "orchestration.cli", *map(str, words)]
+    command = [sys.executable, "-m", "republish.orchestration.cli", *map(str, words)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, cwd=ROOT, env=several_threads(), **pipes)
 

@@ -8,10 +8,10 @@ from collections import Counter
 import numpy as np
 import polars as pl
 
-from anonymize.errors import NotEligible
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract, principle_of
 from tests.clinic import CLINIC
 from tests.series import KEY, entered
 

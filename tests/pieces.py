@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from orchestration.snapshots import csv_text
-from orchestration.snapshots.arrow import with_numerics
-from orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
-from orchestration.snapshots.sources import look_at, refuse_faults, source_of
+from republish.orchestration.snapshots import csv_text
+from republish.orchestration.snapshots.arrow import with_numerics
+from republish.orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
+from republish.orchestration.snapshots.sources import look_at, refuse_faults, source_of
 
 
 def read_in_pieces(monkeypatch, contract_file, release, rows=2, block=5):

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from anonymize.buckets.counts import Counts
-from anonymize.buckets.signatures import Signatures
+from republish.anonymize.buckets.counts import Counts
+from republish.anonymize.buckets.signatures import Signatures
 
 BY_PLACE = {"bound", "moved", "counterfeits"}
 

@@ -22,15 +22,15 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from anonymize.contract import Contract
-from anonymize.errors import NotEligible, RepublishError, ValueChangeRefused
-from anonymize.m_invariance.release import release
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.randomness import generator
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract
-from orchestration.snapshots.sources import enter
+from republish.anonymize.contract import Contract
+from republish.anonymize.errors import NotEligible, RepublishError, ValueChangeRefused
+from republish.anonymize.m_invariance.release import release
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract
+from republish.orchestration.snapshots.sources import enter
 from tests.clinic import CLINIC
 
 KEY = b"the key of the tests"

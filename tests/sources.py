@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from orchestration.snapshots import sources
-from orchestration.snapshots.sources import source_of
+from republish.orchestration.snapshots import sources
+from republish.orchestration.snapshots.sources import source_of
 
 
 def read_snapshot(contract_file, release, version=None):

@@ -20,11 +20,11 @@ import polars as pl
 import pytest
 import yaml
 
-from anonymize.errors import RepublishError
-from orchestration.contracts.contract_file import load_contract
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
-from orchestration.storage.parts import table_files
+from republish.anonymize.errors import RepublishError
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.parts import table_files
 from tests.hospital import KEY, make
 
 GOLDEN = Path(__file__).with_name("golden.json")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymize.late import on_first_call
-from anonymize.principles import PRINCIPLES
+from republish.anonymize.late import on_first_call
+from republish.anonymize.principles import PRINCIPLES
 
 ROOT = Path(__file__).resolve().parents[1]
 ANONYMIZE = ROOT / "anonymize"
@@ -60,7 +60,7 @@ def modules(folder):
 
 
 def imports(source):
-    """The full names of all modules and objects that a module imports: wherever in it, or at a first call."""
+    """All that a module imports, wherever in it or at a first call, without `republish.`."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -69,7 +69,7 @@ def imports(source):
             found |= {f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Call) and getattr(node.func, "id", None) == on_first_call.__name__:
             found.add(".".join(ast.literal_eval(argument) for argument in node.args))
-    return found
+    return {name.removeprefix("republish.") for name in found}
 
 
 def part_of(path):
@@ -97,7 +97,7 @@ def test_what_a_principle_imports_at_the_first_call_is_there(principle):
     """A name that is wrong would be found by the first release only."""
     named = imports((ANONYMIZE / principle / "principle.py").read_text())
     for module, name in (one.rsplit(".", 1) for one in named if one.startswith(f"anonymize.{principle}.")):
-        assert getattr(importlib.import_module(module), name)
+        assert getattr(importlib.import_module(f"republish.{module}"), name)
 
 
 def test_no_import_is_relative_or_of_everything():

@@ -8,7 +8,7 @@ import typer
 import yaml
 
 from docs.reference import FOLDER, pages
-from orchestration.cli.app import app
+from republish.orchestration.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = "anonymize|benchmarks|data_contracts|docs|orchestration|sql|tests"

@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.m_invariance.release import release
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
-from anonymize.promise.attacked import attack as attack_release
 from benchmarks import real_data
+from republish.anonymize.m_invariance.release import release
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract, principle_of
+from republish.anonymize.promise.attacked import attack as attack_release
 from tests.series import entered
 
 FOLDER = real_data.data_folder()

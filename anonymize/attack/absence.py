@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from anonymize.attack.copies import is_copy
-from anonymize.attack.figures import AbsenceFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput
-from anonymize.attack.numbers import joined
-from anonymize.attack.several_rows import of_other_people
-from anonymize.columns import VALUE, least_of
-from anonymize.contract.combined import values_of
-from anonymize.formats.published import by_column
+from republish.anonymize.attack.copies import is_copy
+from republish.anonymize.attack.figures import AbsenceFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.attack.several_rows import of_other_people
+from republish.anonymize.columns import VALUE, least_of
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.formats.published import by_column
 
 SIGNATURES = "absence_signatures"
 """What is remembered where groups are known by coverage alone: `person`, `signature` (a sorted list)."""

@@ -18,9 +18,9 @@ from math import factorial
 import numpy as np
 import polars as pl
 
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput
-from anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.columns import PSEUDONYM, VALUE
 
 MOST_RUNS = 1_500
 """Releases that are made at most: enough for any table of four people. A thousand take 5 to 20 seconds."""

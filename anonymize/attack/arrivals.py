@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats
-from anonymize.attack.figures import ArrivalFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput
-from anonymize.attack.numbers import joined
-from anonymize.columns import VALUE, most_of
-from anonymize.rounding import MANY_STEPS
+from republish.anonymize.arrays import Floats
+from republish.anonymize.attack.figures import ArrivalFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.columns import VALUE, most_of
+from republish.anonymize.rounding import MANY_STEPS
 
 ROUNDS = 200
 """So often weights are fitted to the frequencies: far more often than it takes."""

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from anonymize.attack.combinations import differing_candidates
-from anonymize.attack.copies import copies, numbered
-from anonymize.attack.exact_risk import exact_risks, risk_figures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import Bounds, promised, vintages
-from anonymize.attack.matching import covering_groups, match
-from anonymize.columns import VALUE, least_of, most_of
-from anonymize.contract import Sensitive
-from anonymize.contract.combined import values_of
-from anonymize.formats import Published
-from anonymize.formats.published import by_column
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.attack.combinations import differing_candidates
+from republish.anonymize.attack.copies import copies, numbered
+from republish.anonymize.attack.exact_risk import exact_risks, risk_figures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import Bounds, promised, vintages
+from republish.anonymize.attack.matching import covering_groups, match
+from republish.anonymize.columns import VALUE, least_of, most_of
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.formats import Published
+from republish.anonymize.formats.published import by_column
+from republish.anonymize.rounding import FEW_STEPS
 
 MOST_PEOPLE = 20_000
 """People in one release up to which its assignments are attacked: some seconds for each release."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.arrays import Ints, Words
+from republish.anonymize.arrays import Ints, Words
 
 
 def place(position: Ints) -> tuple[Ints, Words]:

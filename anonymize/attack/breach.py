@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.attack.figures import BreachFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput, Bounds, promised, vintages
-from anonymize.columns import most_of
-from anonymize.people.persons import persons_of
-from anonymize.rounding import MANY_STEPS
+from republish.anonymize.attack.figures import BreachFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.columns import most_of
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.rounding import MANY_STEPS
 
 BREACH = "breach"
 """What is remembered: `person`, `value`, `breach`, `promised`. Where the promise forgets people who are

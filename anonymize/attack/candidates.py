@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from anonymize.attack.combinations import Combinations
-from anonymize.attack.figures import CandidateFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput, Bounds, promised, vintages
-from anonymize.attack.intersection import candidates, changed, intersected
-from anonymize.attack.invariance import moved_people, moved_since
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.numbers import is_repeated, joined
-from anonymize.attack.stays import Stays
-from anonymize.columns import VALUE, counted, least_of
-from anonymize.figures import mean, reached
+from republish.anonymize.attack.combinations import Combinations
+from republish.anonymize.attack.figures import CandidateFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.intersection import candidates, changed, intersected
+from republish.anonymize.attack.invariance import moved_people, moved_since
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.numbers import is_repeated, joined
+from republish.anonymize.attack.stays import Stays
+from republish.anonymize.columns import VALUE, counted, least_of
+from republish.anonymize.figures import mean, reached
 
 SIGNATURES = "signatures"
 """What is remembered of people whose group is known by coverage alone: the signature of the last release."""

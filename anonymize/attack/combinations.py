@@ -13,13 +13,13 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.attack.bits import bitsets
-from anonymize.columns import VALUE
-from anonymize.contract import Sensitive
-from anonymize.contract.combined import values_of
-from anonymize.kernels.differing import most_differing
-from anonymize.kernels.read_only import read_only
+from republish.anonymize.arrays import Ints
+from republish.anonymize.attack.bits import bitsets
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.kernels.differing import most_differing
+from republish.anonymize.kernels.read_only import read_only
 
 PART = "part_"
 """What the columns begin with that say what a combination is made of."""

@@ -17,9 +17,9 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Sensitive
-from anonymize.formats.published import Published
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.formats.published import Published
 
 SIGN = "\ue001"
 """What stands before the number of a copy, in the text of one."""

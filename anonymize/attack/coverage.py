@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints, Words
-from anonymize.attack.bits import bitsets, place
-from anonymize.attack.numbers import joined
-from anonymize.formats.published import Published
-from anonymize.kernels import coverage as kernel
-from anonymize.kernels.read_only import read_only
-from anonymize.people.codes import MISSING_CODE
+from republish.anonymize.arrays import Floats, Ints, Words
+from republish.anonymize.attack.bits import bitsets, place
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.formats.published import Published
+from republish.anonymize.kernels import coverage as kernel
+from republish.anonymize.kernels.read_only import read_only
+from republish.anonymize.people.codes import MISSING_CODE
 
 CELLS = 128
 """Cells that the codes of a quasi-identifier are divided into: one for each, if there are no more codes."""

@@ -14,7 +14,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
-from anonymize.attack.stays import Stays
+from republish.anonymize.attack.stays import Stays
 
 STILL_THERE = 0
 """The node of stays that are not over."""

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from anonymize.attack.finding import Count
-from anonymize.columns import VALUE
-from anonymize.contract import CategoryAttribute, Schema
-from anonymize.contract.combined import values_of
-from anonymize.contract.scalars import MISSING
-from anonymize.formats import Format
-from anonymize.people.codes import MISSING_CODE, encode
+from republish.anonymize.attack.finding import Count
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import CategoryAttribute, Schema
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.formats import Format
+from republish.anonymize.people.codes import MISSING_CODE, encode
 
 Tables = Mapping[str, pl.DataFrame]
 

@@ -18,11 +18,11 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from anonymize.attack.figures import RiskFigures
-from anonymize.attack.risk import Contents, Row
-from anonymize.attack.surjections import Steps, TooManySurjectionsError, risks
-from anonymize.columns import most_of
-from anonymize.formats.published import Published
+from republish.anonymize.attack.figures import RiskFigures
+from republish.anonymize.attack.risk import Contents, Row
+from republish.anonymize.attack.surjections import Steps, TooManySurjectionsError, risks
+from republish.anonymize.columns import most_of
+from republish.anonymize.formats.published import Published
 
 Covered = dict[Row, list[Hashable]]
 """The groups that may hold each row."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.attack.figures import MinimumPeopleFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput, Bounds, promised, vintages
-from anonymize.attack.numbers import joined
-from anonymize.columns import VALUE, least_of, most_of
-from anonymize.formats import Published
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.attack.figures import MinimumPeopleFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.columns import VALUE, least_of, most_of
+from republish.anonymize.formats import Published
+from republish.anonymize.rounding import FEW_STEPS
 
 
 def attack_minimum_people(seen: AttackInput, least: Bounds[int]) -> AttackResult:

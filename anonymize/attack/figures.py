@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Annotated
 
-from anonymize.figures import (
+from republish.anonymize.figures import (
     Counted,
     Counts,
     Figures,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.figures import Figures
+from republish.anonymize.figures import Figures
 
 SCHEMA = {
     "promise": pl.String,

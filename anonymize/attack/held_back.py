@@ -7,14 +7,14 @@ from itertools import chain, combinations, product
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.attack.figures import HeldBackFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput
-from anonymize.attack.numbers import joined
-from anonymize.columns import VALUE
-from anonymize.contract.combined import values_of
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.arrays import Ints
+from republish.anonymize.attack.figures import HeldBackFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.rounding import FEW_STEPS
 
 
 def attack_held_back(seen: AttackInput, share: float | None, *, of_numbers: bool) -> AttackResult:

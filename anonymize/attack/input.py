@@ -10,21 +10,21 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from anonymize.attack.combinations import Combinations, with_parts
-from anonymize.attack.copies import guarded, is_copy, numbered
-from anonymize.attack.coverage import cover, holds, value_domain
-from anonymize.attack.entries import readable_rows
-from anonymize.attack.finding import Count
-from anonymize.attack.intersection import intersect_hosts, narrow
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.numbers import Numbers, joined
-from anonymize.attack.side_channels import is_canonical
-from anonymize.attack.stays import FORMERLY, content_numbers, follow_stays
-from anonymize.columns import VALUE
-from anonymize.contract import CategoryAttribute, Schema
-from anonymize.formats import Format, Published
-from anonymize.formats.published import GROUP, by_column, knowledge_table
-from anonymize.people.codes import encode
+from republish.anonymize.attack.combinations import Combinations, with_parts
+from republish.anonymize.attack.copies import guarded, is_copy, numbered
+from republish.anonymize.attack.coverage import cover, holds, value_domain
+from republish.anonymize.attack.entries import readable_rows
+from republish.anonymize.attack.finding import Count
+from republish.anonymize.attack.intersection import intersect_hosts, narrow
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.numbers import Numbers, joined
+from republish.anonymize.attack.side_channels import is_canonical
+from republish.anonymize.attack.stays import FORMERLY, content_numbers, follow_stays
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import CategoryAttribute, Schema
+from republish.anonymize.formats import Format, Published
+from republish.anonymize.formats.published import GROUP, by_column, knowledge_table
+from republish.anonymize.people.codes import encode
 
 B = TypeVar("B")
 """What is promised: a number, or numbers by columns."""

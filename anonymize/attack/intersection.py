@@ -13,12 +13,12 @@ from typing import Annotated
 
 import polars as pl
 
-from anonymize.attack.combinations import Combinations
-from anonymize.attack.coverage import cover, signatures
-from anonymize.attack.numbers import is_repeated, joined
-from anonymize.columns import least_of, mean_of
-from anonymize.figures import Figures, Least, MeanBy, Total
-from anonymize.formats.published import Published
+from republish.anonymize.attack.combinations import Combinations
+from republish.anonymize.attack.coverage import cover, signatures
+from republish.anonymize.attack.numbers import is_repeated, joined
+from republish.anonymize.columns import least_of, mean_of
+from republish.anonymize.figures import Figures, Least, MeanBy, Total
+from republish.anonymize.formats.published import Published
 
 SCOPES = {
     "lifespan": ("person", "value", "since"),

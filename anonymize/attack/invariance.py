@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.attack.finding import AttackResult, one
-from anonymize.attack.input import AttackInput, Bounds, promised
-from anonymize.attack.numbers import joined
-from anonymize.attack.stays import Stays
-from anonymize.formats.published import Published
+from republish.anonymize.attack.finding import AttackResult, one
+from republish.anonymize.attack.input import AttackInput, Bounds, promised
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.attack.stays import Stays
+from republish.anonymize.formats.published import Published
 
 
 def moved_since(

@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anonymize.attack.finding import Count
-from anonymize.columns import least_of, most_of
-from anonymize.errors import SnapshotError
-from anonymize.formats.intervals import read_numbers
+from republish.anonymize.attack.finding import Count
+from republish.anonymize.columns import least_of, most_of
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.formats.intervals import read_numbers
 
 MOST_ROWS = 5_000_000
 """Rows of the join that are executed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import polars as pl
 
-from anonymize.attack.stays import Stays
+from republish.anonymize.attack.stays import Stays
 
 STAYS = "stays_"
 """What the tables of stays are called among the others."""

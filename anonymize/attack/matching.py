@@ -21,8 +21,8 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
-from anonymize.attack.coverage import covering
-from anonymize.formats.published import Published
+from republish.anonymize.attack.coverage import covering
+from republish.anonymize.formats.published import Published
 
 ROUNDS = 100
 """Passes over the releases. A pass more can only strike off more."""

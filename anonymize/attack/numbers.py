@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.columns import least_of, most_of
+from republish.anonymize.arrays import Ints
+from republish.anonymize.columns import least_of, most_of
 
 ABSENT = -1
 """In place of the row of what is in none."""

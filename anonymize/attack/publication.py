@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.attack.coverage import holds
-from anonymize.attack.figures import EndFigures
-from anonymize.attack.finding import AttackResult, one
-from anonymize.attack.input import AttackInput, carried
-from anonymize.attack.numbers import joined
-from anonymize.columns import VALUE
-from anonymize.contract import QuasiIdentifier
-from anonymize.people.codes import MISSING_CODE, code_domain, encode
+from republish.anonymize.attack.coverage import holds
+from republish.anonymize.attack.figures import EndFigures
+from republish.anonymize.attack.finding import AttackResult, one
+from republish.anonymize.attack.input import AttackInput, carried
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import QuasiIdentifier
+from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode
 
 
 def attack_entries(seen: AttackInput) -> AttackResult:

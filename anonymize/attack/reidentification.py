@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.attack.figures import DiversityFigures, LinkageFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput
-from anonymize.columns import VALUE, least_of, most_of
-from anonymize.people.codes import MISSING_CODE, encode
+from republish.anonymize.arrays import Ints
+from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.columns import VALUE, least_of, most_of
+from republish.anonymize.people.codes import MISSING_CODE, encode
 
 
 def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:

@@ -13,7 +13,7 @@ from math import factorial, prod
 from operator import itemgetter
 from typing import Any
 
-from anonymize.formats.published import Published
+from republish.anonymize.formats.published import Published
 
 Row = tuple[Hashable, Hashable]
 """A row of the knowledge table B(n): a person and the value that tells apart a person's tuples."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput, Bounds, promised, vintages
-from anonymize.attack.knowledge import MEMBERS
-from anonymize.attack.numbers import joined
-from anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
-from anonymize.columns import VALUE
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.knowledge import MEMBERS
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
+from republish.anonymize.columns import VALUE
 
 CONTENTS = "contents"
 """What is remembered beside `MEMBERS` (`partition`, `person`): `partition`, `value`, `tuples`."""
@@ -31,7 +31,7 @@ def attack_same_values(seen: AttackInput, given: Bounds[int]) -> AttackResult:
     """
     today, table = given[-1], None
     if seen.is_linked and today is not None:
-        from anonymize.attack.cuts import cuts  # noqa: PLC0415 - imports scipy; few releases promise equivalence
+        from republish.anonymize.attack.cuts import cuts  # noqa: PLC0415 - imports scipy; few releases promise equivalence
 
         safe = 2 * (today - 1) + 1
         table = cuts(seen.knowledge.linked, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
@@ -62,7 +62,7 @@ def search_attacks(remembered: Mapping[str, pl.DataFrame], given: Bounds[int], s
     list of Count
         One for each e that was promised.
     """
-    from anonymize.attack.equivalence import compromised  # noqa: PLC0415 - as above
+    from republish.anonymize.attack.equivalence import compromised  # noqa: PLC0415 - as above
 
     members, contents = remembered[MEMBERS], remembered[CONTENTS]
     first = members.group_by("person").agg(

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.attack.figures import SeveralRowsFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput, Bounds
-from anonymize.attack.numbers import joined
-from anonymize.columns import VALUE, least_of, mean_of, most_of
-from anonymize.people.persons import persons_of
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.attack.figures import SeveralRowsFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput, Bounds
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.columns import VALUE, least_of, mean_of, most_of
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.rounding import FEW_STEPS
 
 
 def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.attack.exposure import exposed_by_counterfeits
-from anonymize.attack.figures import ShareFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput, Bounds, promised, vintages
-from anonymize.columns import most_of
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.attack.exposure import exposed_by_counterfeits
+from republish.anonymize.attack.figures import ShareFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.columns import most_of
+from republish.anonymize.rounding import FEW_STEPS
 
 
 def attack_shares(seen: AttackInput, most: Bounds[float]) -> AttackResult:

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.attack.bits import bitsets
-from anonymize.attack.figures import SpreadFigures
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.attack.input import AttackInput, Bounds, promised, vintages
-from anonymize.attack.intersection import left_of, words
-from anonymize.attack.knowledge import Knowledge
-from anonymize.columns import VALUE, counted, least_of
-from anonymize.contract import Schema, Sensitive
-from anonymize.contract.combined import values_of
-from anonymize.figures import reached
-from anonymize.rounding import MANY_STEPS
+from republish.anonymize.attack.bits import bitsets
+from republish.anonymize.attack.figures import SpreadFigures
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.intersection import left_of, words
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.columns import VALUE, counted, least_of
+from republish.anonymize.contract import Schema, Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.figures import reached
+from republish.anonymize.rounding import MANY_STEPS
 
 Least = Mapping[str, float | Mapping[str, float]]
 """What is promised of each column: a share of all bins, or a ratio."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from anonymize.attack.numbers import joined
-from anonymize.kernels.splitmix import STEP, mixed
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.kernels.splitmix import STEP, mixed
 
 OLDER = pl.UInt64()
 """The type of counterfeits' numbers in states of versions below 0.5: hashes by polars, which may be others in

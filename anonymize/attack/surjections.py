@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
 
-from anonymize.attack.risk import Contents, Row
+from republish.anonymize.attack.risk import Contents, Row
 
 
 class TooManySurjectionsError(Exception):

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack.finding import AttackResult, one
-from anonymize.attack.input import AttackInput, TablesInput
-from anonymize.attack.numbers import joined
-from anonymize.attack.side_channels import (
+from republish.anonymize.attack.finding import AttackResult, one
+from republish.anonymize.attack.input import AttackInput, TablesInput
+from republish.anonymize.attack.numbers import joined
+from republish.anonymize.attack.side_channels import (
     CERTAIN,
     CHANCE,
     are_numbered_by_content,
@@ -24,10 +24,10 @@ from anonymize.attack.side_channels import (
     ragged_groups,
     told_apart,
 )
-from anonymize.attack.view import ViewInput
-from anonymize.columns import IDENTIFIER, VALUE, most_of
-from anonymize.formats.format import EXTRA
-from anonymize.people.codes import encode
+from republish.anonymize.attack.view import ViewInput
+from republish.anonymize.columns import IDENTIFIER, VALUE, most_of
+from republish.anonymize.formats.format import EXTRA
+from republish.anonymize.people.codes import encode
 
 Tables = Mapping[str, pl.DataFrame]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from anonymize.attack.stays import Stays
-from anonymize.contract.combined import projected
+from republish.anonymize.attack.stays import Stays
+from republish.anonymize.contract.combined import projected
 
 
 def below_together(

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack.figures import JoinFigures
-from anonymize.attack.finding import AttackResult, one
-from anonymize.attack.join import Domains, Release, join_attack
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.side_channels import is_canonical
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import CategoryColumn, NumberColumn, View
-from anonymize.errors import SnapshotError
-from anonymize.formats import Format
-from anonymize.formats.intervals import read_numbers
+from republish.anonymize.attack.figures import JoinFigures
+from republish.anonymize.attack.finding import AttackResult, one
+from republish.anonymize.attack.join import Domains, Release, join_attack
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.side_channels import is_canonical
+from republish.anonymize.columns import IDENTIFIER
+from republish.anonymize.contract import CategoryColumn, NumberColumn, View
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.formats import Format
+from republish.anonymize.formats.intervals import read_numbers
 
 PREVIOUS, EARLIER = "previous_{}", "view_{}"
 """What the knowledge calls the tables of other products, and the views of the series."""

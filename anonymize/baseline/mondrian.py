@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.contract import Contract
-from anonymize.formats.published import Published, knowledge_table
-from anonymize.kernels.mondrian import partition
-from anonymize.people.codes import code_domain
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats.published import Published, knowledge_table
+from republish.anonymize.kernels.mondrian import partition
+from republish.anonymize.people.codes import code_domain
 
 
 def mondrian(people: pl.DataFrame, contract: Contract, diversity: int) -> Published:

@@ -10,9 +10,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints, Words
-from anonymize.buckets.counts import Demand, Plan
-from anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.arrays import Bools, Ints, Words
+from republish.anonymize.buckets.counts import Demand, Plan
+from republish.anonymize.buckets.divide import UNDECIDED, Division
 
 HELD_BACK = UNDECIDED
 """The bucket of people who wait for the next release: whoever is still undecided in the end."""

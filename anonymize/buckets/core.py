@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from anonymize.arrays import Floats, Ints
-from anonymize.buckets.limits import ONE_COLUMN, Limits
-from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
-from anonymize.rounding import whole_below
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.buckets.limits import ONE_COLUMN, Limits
+from republish.anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
+from republish.anonymize.rounding import whole_below
 
 HALF_LARGE = 50
 """Groups at which a bucket's further groups count half as much as those of a bucket without end."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from anonymize.arrays import Ints
-from anonymize.buckets.counts import Plan
+from republish.anonymize.arrays import Ints
+from republish.anonymize.buckets.counts import Plan
 
 
 def counterfeits_of(plan: Plan) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Ints
-from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
+from republish.anonymize.arrays import Ints
+from republish.anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 
 
 class Demand(NamedTuple):

@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.counts import Counts
-from anonymize.buckets.memory import Memory
-from anonymize.buckets.parameters import BucketParameters
-from anonymize.buckets.signatures import Signatures
-from anonymize.columns import CORRECTED, VALUE
-from anonymize.contract import Contract
-from anonymize.errors import NotEligible, ValueChangeRefused
-from anonymize.people.persons import persons_of
-from anonymize.people.rows import has_several_rows
-from anonymize.people.values import known_values, positions
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.counts import Counts
+from republish.anonymize.buckets.memory import Memory
+from republish.anonymize.buckets.parameters import BucketParameters
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.columns import CORRECTED, VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.errors import NotEligible, ValueChangeRefused
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.people.rows import has_several_rows
+from republish.anonymize.people.values import known_values, positions
 
 UNDECIDED = -1
 TOO_FEW_OTHERS = (

@@ -7,10 +7,10 @@ from typing import Self
 
 import polars as pl
 
-from anonymize.buckets.counts import Plan
-from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.figures import Total
-from anonymize.principle.candidate import ReleaseFigures
+from republish.anonymize.buckets.counts import Plan
+from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.figures import Total
+from republish.anonymize.principle.candidate import ReleaseFigures
 
 
 @dataclass(frozen=True, kw_only=True)

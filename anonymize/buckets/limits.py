@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from anonymize.arrays import Ints
-from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.signatures import ByBucket, ByValue, Signatures
+from republish.anonymize.arrays import Ints
+from republish.anonymize.buckets.counts import is_eligible
+from republish.anonymize.buckets.signatures import ByBucket, ByValue, Signatures
 
 
 class Step(NamedTuple):

@@ -28,22 +28,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.buckets.memory import BUCKETS, PEOPLE
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Contract, Sensitive
-from anonymize.contract.sensitive import PART
-from anonymize.late import on_first_call
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.principle import Draw, Release
-from anonymize.principle.state import State
+from republish.anonymize.buckets.memory import BUCKETS, PEOPLE
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Contract, Sensitive
+from republish.anonymize.contract.sensitive import PART
+from republish.anonymize.late import on_first_call
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.principle import Draw, Release
+from republish.anonymize.principle.state import State
 
 LOTS = "lots"
 """The state's table of parts that people drew: `pseudonym`, `value`, `part`."""
 ROOM = 2
 """A part has at most 1/ROOM of the share that a value may have, so that the table stays eligible by far."""
 
-_keyed_ranks: Callable[..., np.ndarray] = on_first_call("anonymize.people.ranks", "keyed_ranks")
-_refuse_unfit: Callable[..., None] = on_first_call("anonymize.people.values", "refuse_unfit")
+_keyed_ranks: Callable[..., np.ndarray] = on_first_call("republish.anonymize.people.ranks", "keyed_ranks")
+_refuse_unfit: Callable[..., None] = on_first_call("republish.anonymize.people.values", "refuse_unfit")
 
 
 def split_by_lot(release: Release, largest_share: Callable[[Any], float], *, kept: bool = True) -> Release:

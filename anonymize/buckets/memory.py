@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.people.persons import persons_of
-from anonymize.principle.state import State
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.principle.state import State
 
 PEOPLE = "memory"
 """The state's table of people and the buckets they were in."""

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.assign import HELD_BACK, A, Assignment
-from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.errors import NotEligible
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.assign import HELD_BACK, A, Assignment
+from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.errors import NotEligible
 
 
 def assign_with_minimum_people(

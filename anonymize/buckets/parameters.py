@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt
 
-from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
-from anonymize.contract.changes import Change
-from anonymize.principle.principle import StateAsset
-from anonymize.promise import Candidates, LargestShare, MinimumPeople, Promise, Signatures
+from republish.anonymize.contract import Contract, FromTwo, Parameters, too_few_values
+from republish.anonymize.contract.changes import Change
+from republish.anonymize.principle.principle import StateAsset
+from republish.anonymize.promise import Candidates, LargestShare, MinimumPeople, Promise, Signatures
 
 PeoplePerGroup = Annotated[StrictInt, Field(ge=1, exclude_if=lambda people: people == 1)]
 """People that each group has at least, counterfeits left out. Manifests state it if it promises anything."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from anonymize.arrays import Ints
-from anonymize.buckets.core import assign_core
-from anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
-from anonymize.buckets.limits import ONE_COLUMN, Limits
-from anonymize.buckets.separate import place_separated
-from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
-from anonymize.errors import NotEligible, smaller
+from republish.anonymize.arrays import Ints
+from republish.anonymize.buckets.core import assign_core
+from republish.anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
+from republish.anonymize.buckets.limits import ONE_COLUMN, Limits
+from republish.anonymize.buckets.separate import place_separated
+from republish.anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
+from republish.anonymize.errors import NotEligible, smaller
 
 
 def make_plan(

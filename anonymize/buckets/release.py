@@ -14,20 +14,20 @@ from typing import Generic, TypeVar
 
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.assign import A, Assignment, execute
-from anonymize.buckets.divide import Division, divide_people
-from anonymize.buckets.figures import BucketFigures
-from anonymize.buckets.memory import Memory
-from anonymize.buckets.minimum_people import assign_with_minimum_people
-from anonymize.buckets.parameters import BucketParameters
-from anonymize.buckets.tables import all_buckets, buckets_in_use
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Contract
-from anonymize.people.ranks import keyed_ranks
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.principle import Draw
-from anonymize.principle.state import State
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.assign import A, Assignment, execute
+from republish.anonymize.buckets.divide import Division, divide_people
+from republish.anonymize.buckets.figures import BucketFigures
+from republish.anonymize.buckets.memory import Memory
+from republish.anonymize.buckets.minimum_people import assign_with_minimum_people
+from republish.anonymize.buckets.parameters import BucketParameters
+from republish.anonymize.buckets.tables import all_buckets, buckets_in_use
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.people.ranks import keyed_ranks
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.principle import Draw
+from republish.anonymize.principle.state import State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymize.arrays import Ints
-from anonymize.buckets.counts import Counts, Demand
-from anonymize.buckets.signatures import ByPlace, Signatures
-from anonymize.errors import NotEligible
+from republish.anonymize.arrays import Ints
+from republish.anonymize.buckets.counts import Counts, Demand
+from republish.anonymize.buckets.signatures import ByPlace, Signatures
+from republish.anonymize.errors import NotEligible
 
 
 @dataclass(frozen=True)

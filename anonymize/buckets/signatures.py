@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymize.arrays import Bools, Ints
+from republish.anonymize.arrays import Bools, Ints
 
 ByValue = Ints
 """int64[V]: a number for each sensitive value."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.counts import Plan
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.counts import Plan
 
 
 def all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.DataFrame:

@@ -6,7 +6,7 @@ come from, `previous` releases of others, `parameters` what all principles' para
 errors.
 """
 
-from anonymize.contract.attributes import (
+from republish.anonymize.contract.attributes import (
     CategoryAttribute,
     CategoryColumn,
     DateAttribute,
@@ -14,13 +14,13 @@ from anonymize.contract.attributes import (
     NumberColumn,
     QuasiIdentifier,
 )
-from anonymize.contract.contract import Contract, ViewContract
-from anonymize.contract.parameters import FromTwo, Parameters, too_few_values
-from anonymize.contract.previous import PreviousRelease
-from anonymize.contract.product import Governance, Product
-from anonymize.contract.schema import Schema, Table, View
-from anonymize.contract.sensitive import Sensitive
-from anonymize.contract.source import (
+from republish.anonymize.contract.contract import Contract, ViewContract
+from republish.anonymize.contract.parameters import FromTwo, Parameters, too_few_values
+from republish.anonymize.contract.previous import PreviousRelease
+from republish.anonymize.contract.product import Governance, Product
+from republish.anonymize.contract.schema import Schema, Table, View
+from republish.anonymize.contract.sensitive import Sensitive
+from republish.anonymize.contract.source import (
     CSV,
     EACH_FILE,
     NO_DATABASE,

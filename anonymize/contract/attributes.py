@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import polars as pl
 from pydantic import Field, StrictInt, ValidationInfo, field_validator, model_validator
 
-from anonymize.contract.hierarchy import Paths, read_hierarchy
-from anonymize.contract.hierarchy_rules import are_dates
-from anonymize.contract.scalars import (
+from republish.anonymize.contract.hierarchy import Paths, read_hierarchy
+from republish.anonymize.contract.hierarchy_rules import are_dates
+from republish.anonymize.contract.scalars import (
     MISSING,
     ColumnOfPeople,
     DateDomain,

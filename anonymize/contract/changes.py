@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
-from anonymize.contract.expected import MEASURES
-from anonymize.contract.hierarchy import labels_at
-from anonymize.contract.product import Product, without_words
-from anonymize.contract.scalars import shown
-from anonymize.contract.schema import Schema, Table
-from anonymize.contract.sensitive import Sensitive
+from republish.anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
+from republish.anonymize.contract.expected import MEASURES
+from republish.anonymize.contract.hierarchy import labels_at
+from republish.anonymize.contract.product import Product, without_words
+from republish.anonymize.contract.scalars import shown
+from republish.anonymize.contract.schema import Schema, Table
+from republish.anonymize.contract.sensitive import Sensitive
 
 Verdict = Literal["safe", "consent", "new series"]
 

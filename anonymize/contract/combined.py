@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract.schema import Table
-from anonymize.contract.sensitive import Sensitive
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract.schema import Table
+from republish.anonymize.contract.sensitive import Sensitive
 
 BETWEEN = "\x1f"
 """What stands between the values of two columns: it comes before every letter."""

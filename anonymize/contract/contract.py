@@ -9,9 +9,9 @@ from typing import Self
 
 from pydantic import model_validator
 
-from anonymize.contract.parameters import P_co
-from anonymize.contract.product import Product
-from anonymize.contract.schema import Schema, View, role_fault
+from republish.anonymize.contract.parameters import P_co
+from republish.anonymize.contract.product import Product
+from republish.anonymize.contract.schema import Schema, View, role_fault
 
 
 class Contract(Product[P_co], Schema):

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, StrictInt, field_validator
 
-from anonymize.contract.scalars import Declaration, shown
+from republish.anonymize.contract.scalars import Declaration, shown
 
 
 def _share(declared: Any) -> Any:

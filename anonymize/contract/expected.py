@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.contract import Product
-from anonymize.contract.expect import CHANGED, FREE_TEXT, OWN_VALUES
-from anonymize.figures import Counted, Figures, Total
+from republish.anonymize.contract import Product
+from republish.anonymize.contract.expect import CHANGED, FREE_TEXT, OWN_VALUES
+from republish.anonymize.figures import Counted, Figures, Total
 
 RENAMED = "renamed"
 """The measure of people whose value looks renamed: expected of nobody, and accepted by this name."""

@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from anonymize.contract.expect import Expect
-from anonymize.contract.parameters import Parameters
-from anonymize.contract.scalars import Declaration, shown
-from anonymize.contract.schema import Table, role_fault
-from anonymize.contract.sensitive import Sensitive
-from anonymize.contract.source import FileSource, Releases, kind_of_source
+from republish.anonymize.contract.expect import Expect
+from republish.anonymize.contract.parameters import Parameters
+from republish.anonymize.contract.scalars import Declaration, shown
+from republish.anonymize.contract.schema import Table, role_fault
+from republish.anonymize.contract.sensitive import Sensitive
+from republish.anonymize.contract.source import FileSource, Releases, kind_of_source
 
 Location = Sequence[str | int]
 Principles = Mapping[str, type[Parameters]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
 
-from anonymize.contract.hierarchy_rules import paths_by_rule
+from republish.anonymize.contract.hierarchy_rules import paths_by_rule
 
 Paths = tuple[tuple[str, ...], ...]
 """One path `leaf, parent, …, root` per label."""

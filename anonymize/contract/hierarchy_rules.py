@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from anonymize.contract.scalars import date_domain, number_domain, shown
+from republish.anonymize.contract.scalars import date_domain, number_domain, shown
 
 ROOT = "any"
 """What is above all labels."""

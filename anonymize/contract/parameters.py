@@ -9,8 +9,8 @@ from pydantic import AfterValidator, StrictInt, ValidationError, ValidationInfo
 from pydantic_core import InitErrorDetails
 from typing_extensions import TypeVar
 
-from anonymize.contract.scalars import Declaration
-from anonymize.contract.sensitive import Sensitive
+from republish.anonymize.contract.scalars import Declaration
+from republish.anonymize.contract.sensitive import Sensitive
 
 
 def _check_from_two(number: int, info: ValidationInfo) -> int:

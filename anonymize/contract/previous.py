@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import StrictStr, field_validator
 
-from anonymize.contract.scalars import Declaration, Label, repeated
+from republish.anonymize.contract.scalars import Declaration, Label, repeated
 
 
 class PreviousRelease(Declaration):

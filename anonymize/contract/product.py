@@ -21,12 +21,19 @@ from pydantic import (
     model_validator,
 )
 
-from anonymize.contract.expect import FREE_TEXT, OWN_VALUES, Expect
-from anonymize.contract.parameters import P_co, Parameters, read_parameters
-from anonymize.contract.retention import Retention
-from anonymize.contract.scalars import Declaration, WordedColumn, Words, check_releases, repeated, shown
-from anonymize.contract.schema import Table
-from anonymize.contract.source import (
+from republish.anonymize.contract.expect import FREE_TEXT, OWN_VALUES, Expect
+from republish.anonymize.contract.parameters import P_co, Parameters, read_parameters
+from republish.anonymize.contract.retention import Retention
+from republish.anonymize.contract.scalars import (
+    Declaration,
+    WordedColumn,
+    Words,
+    check_releases,
+    repeated,
+    shown,
+)
+from republish.anonymize.contract.schema import Table
+from republish.anonymize.contract.source import (
     FileSource,
     QuerySource,
     Releases,

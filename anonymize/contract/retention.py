@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import BeforeValidator, StrictBool, StrictStr
 
-from anonymize.contract.scalars import Declaration, shown
+from republish.anonymize.contract.scalars import Declaration, shown
 
 PERIOD = re.compile(r"([1-9]\d{0,3}) (year|month|day)s?")
 """A period as text."""

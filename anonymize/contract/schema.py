@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializeAsAny, WrapValidator, field_validator
 
-from anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, qi_column, value_column, view_column
-from anonymize.contract.attributes import (
+from republish.anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, qi_column, value_column, view_column
+from republish.anonymize.contract.attributes import (
     CategoryAttribute,
     CategoryColumn,
     Column,
@@ -17,8 +17,8 @@ from anonymize.contract.attributes import (
     NumberColumn,
     QuasiIdentifier,
 )
-from anonymize.contract.scalars import Declaration, Label, repeated
-from anonymize.contract.sensitive import Sensitive, one_or_several
+from republish.anonymize.contract.scalars import Declaration, Label, repeated
+from republish.anonymize.contract.sensitive import Sensitive, one_or_several
 
 
 class Table(Declaration):

@@ -17,10 +17,10 @@ from pydantic import (
     model_validator,
 )
 
-from anonymize.contract.bins import bin_names, check_edges
-from anonymize.contract.hierarchy import Paths, labels_at, read_hierarchy
-from anonymize.contract.scalars import MISSING, ColumnOfPeople, Label, Number, repeated
-from anonymize.spelling import describe_twins, twins
+from republish.anonymize.contract.bins import bin_names, check_edges
+from republish.anonymize.contract.hierarchy import Paths, labels_at, read_hierarchy
+from republish.anonymize.contract.scalars import MISSING, ColumnOfPeople, Label, Number, repeated
+from republish.anonymize.spelling import describe_twins, twins
 
 PART = "\ue000"
 """What stands between a value that may be known and the number of a part of it; in no published table."""
@@ -205,7 +205,7 @@ def _with_missing(values: tuple[Any, ...]) -> tuple[Any, ...]:
 class SensitiveColumns(Sensitive):
     """Several columns of which nobody may learn a person's values: one attribute of combinations.
 
-    A combination is text, as `anonymize.contract.combined` makes it. Declared is what each column is.
+    A combination is text, as `contract.combined` makes it. Declared is what each column is.
     """
 
     of: tuple[Sensitive, ...]

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from pydantic import Field, StrictInt, StrictStr, field_validator, model_validator
 
-from anonymize.contract.scalars import RELEASE, Date, Declaration, Label, check_releases, shown
+from republish.anonymize.contract.scalars import RELEASE, Date, Declaration, Label, check_releases, shown
 
 DATE_PARTS = ("%d", "%m", "%Y")
 TIME_PARTS = ("%H", "%M", "%S", "%f")

@@ -5,6 +5,6 @@ cuts), `forget` (what the graphs need not keep), `plan` (Algorithms 2 and 3 on c
 `E_EQUIVALENCE` is what the data product needs of it, as one object.
 """
 
-from anonymize.e_equivalence.principle import E_EQUIVALENCE
+from republish.anonymize.e_equivalence.principle import E_EQUIVALENCE
 
 __all__ = ["E_EQUIVALENCE"]

@@ -22,9 +22,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from anonymize.e_equivalence.graph import Graphs
-from anonymize.e_equivalence.parameters import smallest_safe_cut
-from anonymize.kernels.merge_nodes import DROPPED, merge_nodes
+from republish.anonymize.e_equivalence.graph import Graphs
+from republish.anonymize.e_equivalence.parameters import smallest_safe_cut
+from republish.anonymize.kernels.merge_nodes import DROPPED, merge_nodes
 
 MOST_NODES = 64
 """Nodes of a bucket's graph above which old ones are merged; half of them stay as they are."""

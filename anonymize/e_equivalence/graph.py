@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.e_equivalence.min_cut import cuts_between
-from anonymize.principle.state import State
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.e_equivalence.min_cut import cuts_between
+from republish.anonymize.principle.state import State
 
 PLACE = ("bucket_id", "node")
 """Where a tuple is in the graphs: its bucket, and the node its lifespan begins at."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from anonymize.arrays import Ints
+from republish.anonymize.arrays import Ints
 
 
 def cuts_between(

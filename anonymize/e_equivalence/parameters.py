@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import StrictInt, field_validator
 
-from anonymize.buckets.parameters import BucketParameters
+from republish.anonymize.buckets.parameters import BucketParameters
 
 
 class EEquivalence(BucketParameters):

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.counts import Counts, Plan
-from anonymize.buckets.plan import make_plan, shortages
-from anonymize.buckets.signatures import Signatures
-from anonymize.e_equivalence.parameters import smallest_safe_cut
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.counts import Counts, Plan
+from republish.anonymize.buckets.plan import make_plan, shortages
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.e_equivalence.parameters import smallest_safe_cut
 
 ATTEMPTS = 8
 """Plans there may be in search of one that fills whole signatures with people."""

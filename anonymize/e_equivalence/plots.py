@@ -8,11 +8,11 @@ from typing import Any
 import networkx as nx
 import polars as pl
 
-from anonymize.contract import Contract
-from anonymize.e_equivalence.graph import Graphs
-from anonymize.e_equivalence.parameters import EEquivalence
-from anonymize.plot import Plot
-from anonymize.principle.state import State
+from republish.anonymize.contract import Contract
+from republish.anonymize.e_equivalence.graph import Graphs
+from republish.anonymize.e_equivalence.parameters import EEquivalence
+from republish.anonymize.plot import Plot
+from republish.anonymize.principle.state import State
 
 NODES_SHOWN = 20
 """Nodes of a graph that can still be told apart in a picture."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anonymize.buckets.lots import split_by_lot
-from anonymize.buckets.parameters import (
+from republish.anonymize.buckets.lots import split_by_lot
+from republish.anonymize.buckets.parameters import (
     BUCKETS_ASSET,
     CORRECTED,
     bucket_advice,
@@ -11,13 +11,13 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
-from anonymize.contract import Contract
-from anonymize.contract.changes import Change
-from anonymize.e_equivalence.parameters import EEquivalence
-from anonymize.formats import ANATOMY
-from anonymize.late import on_first_call
-from anonymize.principle.principle import Choice, Principle
-from anonymize.promise import Equivalence, Promise
+from republish.anonymize.contract import Contract
+from republish.anonymize.contract.changes import Change
+from republish.anonymize.e_equivalence.parameters import EEquivalence
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.late import on_first_call
+from republish.anonymize.principle.principle import Choice, Principle
+from republish.anonymize.promise import Equivalence, Promise
 
 
 def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
@@ -41,7 +41,8 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     parameters=EEquivalence,
     version="3",
     release=split_by_lot(
-        on_first_call("anonymize.e_equivalence.release", "release"), lambda principle: 1 / principle.m
+        on_first_call("republish.anonymize.e_equivalence.release", "release"),
+        lambda principle: 1 / principle.m,
     ),
     promise=_promise,
     format=lambda _contract: ANATOMY,
@@ -54,6 +55,6 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     " graphs of its proof have no such edge",
     choice=Choice(("m", "e"), {"m": 2, "e": 2}),
     warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2},),
-    plots=on_first_call("anonymize.e_equivalence.plots", "plots"),
+    plots=on_first_call("republish.anonymize.e_equivalence.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

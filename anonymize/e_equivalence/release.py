@@ -9,24 +9,24 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from anonymize.buckets.assign import Assignment, Planned
-from anonymize.buckets.counterfeits import counterfeits_of, people_alike
-from anonymize.buckets.counts import Counts, Plan
-from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.buckets.figures import BucketFigures
-from anonymize.buckets.release import BucketRelease, Tuples
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Contract, Schema
-from anonymize.e_equivalence.forget import merge_old_nodes
-from anonymize.e_equivalence.graph import Graphs, Opening, advance, open_graphs
-from anonymize.e_equivalence.parameters import EEquivalence
-from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
-from anonymize.figures import Total
-from anonymize.formats.anatomy import anatomize
-from anonymize.people.codes import MISSING_CODE, code_domain, encode
-from anonymize.people.values import positions
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
+from republish.anonymize.buckets.assign import Assignment, Planned
+from republish.anonymize.buckets.counterfeits import counterfeits_of, people_alike
+from republish.anonymize.buckets.counts import Counts, Plan
+from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.buckets.figures import BucketFigures
+from republish.anonymize.buckets.release import BucketRelease, Tuples
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Contract, Schema
+from republish.anonymize.e_equivalence.forget import merge_old_nodes
+from republish.anonymize.e_equivalence.graph import Graphs, Opening, advance, open_graphs
+from republish.anonymize.e_equivalence.parameters import EEquivalence
+from republish.anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
+from republish.anonymize.figures import Total
+from republish.anonymize.formats.anatomy import anatomize
+from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode
+from republish.anonymize.people.values import positions
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.state import State
 
 ATTRIBUTES = "attributes"
 """The state's table of the quasi-identifiers that its counterfeits have: `column`, `name`."""

@@ -5,11 +5,11 @@ and values in two tables, `taxonomy_cuts` a view under labels of its hierarchies
 format; a manifest states it.
 """
 
-from anonymize.formats.anatomy import ANATOMY
-from anonymize.formats.format import Format, PublishedColumn
-from anonymize.formats.generalization import GENERALIZATION
-from anonymize.formats.published import Published
-from anonymize.formats.taxonomy_cuts import TAXONOMY_CUTS
+from republish.anonymize.formats.anatomy import ANATOMY
+from republish.anonymize.formats.format import Format, PublishedColumn
+from republish.anonymize.formats.generalization import GENERALIZATION
+from republish.anonymize.formats.published import Published
+from republish.anonymize.formats.taxonomy_cuts import TAXONOMY_CUTS
 
 FORMATS = {one.name: one for one in (GENERALIZATION, ANATOMY, TAXONOMY_CUTS)}
 """Every format by its name."""

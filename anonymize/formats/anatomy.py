@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.columns import VALUE
-from anonymize.contract import Schema
-from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
-from anonymize.formats.published import GROUP, Published, stated_counterfeits
-from anonymize.people.codes import encode
-from anonymize.text import Text
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Schema
+from republish.anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
+from republish.anonymize.formats.published import GROUP, Published, stated_counterfeits
+from republish.anonymize.people.codes import encode
+from republish.anonymize.text import Text
 
 QUASI_IDENTIFIERS = "quasi_identifiers"
 """The main table: a row for each tuple."""

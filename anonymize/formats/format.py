@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Table
-from anonymize.contract.combined import combine, separate
-from anonymize.formats.published import Published
-from anonymize.plot import Plot, ShareChart
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Table
+from republish.anonymize.contract.combined import combine, separate
+from republish.anonymize.formats.published import Published
+from republish.anonymize.plot import Plot, ShareChart
 
 Tables = Mapping[str, pl.DataFrame]
 """Tables by name, the name of a published file without its ending."""

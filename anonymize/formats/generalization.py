@@ -9,14 +9,14 @@ from itertools import chain
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.columns import VALUE
-from anonymize.contract import QuasiIdentifier, Schema
-from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
-from anonymize.formats.published import GROUP, Published, stated_counterfeits
-from anonymize.people.codes import MISSING_CODE, code_domain, decode, encode
-from anonymize.plot import Plot, ShareChart, Steps
-from anonymize.text import Text
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import QuasiIdentifier, Schema
+from republish.anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
+from republish.anonymize.formats.published import GROUP, Published, stated_counterfeits
+from republish.anonymize.people.codes import MISSING_CODE, code_domain, decode, encode
+from republish.anonymize.plot import Plot, ShareChart, Steps
+from republish.anonymize.text import Text
 
 MICRODATA = "microdata"
 """The main table: a row for each tuple."""

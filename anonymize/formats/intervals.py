@@ -11,8 +11,8 @@ import re
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats
-from anonymize.errors import SnapshotError
+from republish.anonymize.arrays import Floats
+from republish.anonymize.errors import SnapshotError
 
 
 def number_label(low: float, high: float, domain: tuple[float, float]) -> str:

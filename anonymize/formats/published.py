@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from anonymize.arrays import Floats
-from anonymize.columns import VALUE
-from anonymize.contract import Schema, Sensitive
-from anonymize.contract.combined import projected, values_of
-from anonymize.people.codes import MISSING_CODE, encode
+from republish.anonymize.arrays import Floats
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Schema, Sensitive
+from republish.anonymize.contract.combined import projected, values_of
+from republish.anonymize.people.codes import MISSING_CODE, encode
 
 GROUP = pl.col("group_id").cast(pl.Int64)
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.contract import View
-from anonymize.formats.format import Format, PublishedColumn
-from anonymize.text import Text
+from republish.anonymize.arrays import Ints
+from republish.anonymize.contract import View
+from republish.anonymize.formats.format import Format, PublishedColumn
+from republish.anonymize.text import Text
 
 VIEW = "view"
 """The published table: a row for each record."""

@@ -5,6 +5,6 @@ spent of it, `admission` who is placed, `partition` the groups, `release` all of
 many more releases people can be placed. `GLOBAL_GUARANTEE` is all of it, as one object.
 """
 
-from anonymize.global_guarantee.principle import GLOBAL_GUARANTEE
+from republish.anonymize.global_guarantee.principle import GLOBAL_GUARANTEE
 
 __all__ = ["GLOBAL_GUARANTEE"]

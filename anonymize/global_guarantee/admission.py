@@ -28,9 +28,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints, Words
-from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.admission import admit
+from republish.anonymize.arrays import Floats, Ints, Words
+from republish.anonymize.kernels.accounts import Accounts
+from republish.anonymize.kernels.admission import admit
 
 WEIGHT = 100
 """Before anybody's value is read, the shares of the last release are expected, as if of so many tuples."""

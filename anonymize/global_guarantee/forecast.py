@@ -7,17 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.columns import VALUE
-from anonymize.contract import Contract
-from anonymize.figures import reached
-from anonymize.global_guarantee.ledger import Ledger
-from anonymize.global_guarantee.parameters import GlobalGuarantee
-from anonymize.global_guarantee.strategy import Strategy, budget, spending, strategy_of
-from anonymize.kernels.ledger import fewest_releases
-from anonymize.kernels.read_only import read_only
-from anonymize.principle.state import State
-from anonymize.rounding import FEW_STEPS, MANY_STEPS
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.figures import reached
+from republish.anonymize.global_guarantee.ledger import Ledger
+from republish.anonymize.global_guarantee.parameters import GlobalGuarantee
+from republish.anonymize.global_guarantee.strategy import Strategy, budget, spending, strategy_of
+from republish.anonymize.kernels.ledger import fewest_releases
+from republish.anonymize.kernels.read_only import read_only
+from republish.anonymize.principle.state import State
+from republish.anonymize.rounding import FEW_STEPS, MANY_STEPS
 
 HORIZON = 20
 """More releases than this are not told apart."""

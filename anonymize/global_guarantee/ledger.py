@@ -15,16 +15,16 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Sensitive
-from anonymize.global_guarantee.strategy import Strategy, admitted_share, budget, spending
-from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.ledger import post
-from anonymize.kernels.read_only import read_only
-from anonymize.people.persons import persons_of
-from anonymize.principle.state import State
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.arrays import Ints
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.global_guarantee.strategy import Strategy, admitted_share, budget, spending
+from republish.anonymize.kernels.accounts import Accounts
+from republish.anonymize.kernels.ledger import post
+from republish.anonymize.kernels.read_only import read_only
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.principle.state import State
+from republish.anonymize.rounding import FEW_STEPS
 
 PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
 LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}

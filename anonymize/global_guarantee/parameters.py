@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
+from republish.anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
 FIRST_SHARE = 0.5
 """Where a contract names the strategy `geometric` and no `a`."""

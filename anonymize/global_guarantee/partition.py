@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.global_guarantee.admission import looseness
-from anonymize.kernels import partition as kernel
-from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.read_only import read_only
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.global_guarantee.admission import looseness
+from republish.anonymize.kernels import partition as kernel
+from republish.anonymize.kernels.accounts import Accounts
+from republish.anonymize.kernels.read_only import read_only
 
 LEVELS = 64
 """Into so many levels of looseness people are sorted at most."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.contract import Contract
-from anonymize.global_guarantee.forecast import HORIZON, forecast
-from anonymize.global_guarantee.parameters import GlobalGuarantee
-from anonymize.plot import Plot
-from anonymize.principle.state import State
+from republish.anonymize.contract import Contract
+from republish.anonymize.global_guarantee.forecast import HORIZON, forecast
+from republish.anonymize.global_guarantee.parameters import GlobalGuarantee
+from republish.anonymize.plot import Plot
+from republish.anonymize.principle.state import State
 
 SHOWN = (0, 1, 2, 4, 8)
 """People are counted who can be placed in no more releases, in 1, 2 to 3, 4 to 7, and 8 or more."""

@@ -9,28 +9,28 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Contract, Schema, Sensitive
-from anonymize.errors import NotEligible
-from anonymize.figures import Counts, FromCounts, Total
-from anonymize.formats.generalization import generalize
-from anonymize.global_guarantee.admission import choose_placed
-from anonymize.global_guarantee.forecast import forecast, longest_plan, releases_of_most
-from anonymize.global_guarantee.ledger import Ledger
-from anonymize.global_guarantee.parameters import GlobalGuarantee
-from anonymize.global_guarantee.partition import partition
-from anonymize.global_guarantee.rows import LEFT_OUT, deal
-from anonymize.global_guarantee.strategy import strategy_of
-from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.split import LACKING
-from anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
-from anonymize.people.persons import persons_of
-from anonymize.people.ranks import keyed_ranks
-from anonymize.people.rows import has_several_rows
-from anonymize.people.values import positions, refuse_unfit
-from anonymize.principle.candidate import Candidate, ReleaseFigures
-from anonymize.principle.state import State
+from republish.anonymize.arrays import Ints
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Contract, Schema, Sensitive
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.figures import Counts, FromCounts, Total
+from republish.anonymize.formats.generalization import generalize
+from republish.anonymize.global_guarantee.admission import choose_placed
+from republish.anonymize.global_guarantee.forecast import forecast, longest_plan, releases_of_most
+from republish.anonymize.global_guarantee.ledger import Ledger
+from republish.anonymize.global_guarantee.parameters import GlobalGuarantee
+from republish.anonymize.global_guarantee.partition import partition
+from republish.anonymize.global_guarantee.rows import LEFT_OUT, deal
+from republish.anonymize.global_guarantee.strategy import strategy_of
+from republish.anonymize.kernels.accounts import Accounts
+from republish.anonymize.kernels.split import LACKING
+from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.people.ranks import keyed_ranks
+from republish.anonymize.people.rows import has_several_rows
+from republish.anonymize.people.values import positions, refuse_unfit
+from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
+from republish.anonymize.principle.state import State
 
 HELD_BACK = -1
 """In place of a group."""

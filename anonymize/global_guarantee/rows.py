@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints, Words
+from republish.anonymize.arrays import Ints, Words
 
 LEFT_OUT = -1
 """In place of a layer."""

@@ -16,9 +16,9 @@ from typing import Protocol
 
 import numpy as np
 
-from anonymize.arrays import Floats
-from anonymize.global_guarantee.parameters import FIRST_SHARE, GlobalGuarantee
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.arrays import Floats
+from republish.anonymize.global_guarantee.parameters import FIRST_SHARE, GlobalGuarantee
+from republish.anonymize.rounding import FEW_STEPS
 
 
 def budget(l: int | Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from anonymize.arrays import Floats, Ints
+from republish.anonymize.arrays import Floats, Ints
 
 
 class Accounts(NamedTuple):

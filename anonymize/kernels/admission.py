@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.kernels.accounts import Accounts
+from republish.anonymize.kernels.compiled import compiled
 
 
 @compiled()

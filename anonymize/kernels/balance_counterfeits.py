@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.kernels.compiled import compiled
-from anonymize.kernels.split import LACKING
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.kernels.compiled import compiled
+from republish.anonymize.kernels.split import LACKING
 
 
 @compiled()

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints, Words
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Bools, Floats, Ints, Words
+from republish.anonymize.kernels.compiled import compiled
 
 
 class Boxes(NamedTuple):

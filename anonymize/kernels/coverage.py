@@ -3,8 +3,8 @@
 import numpy as np
 from numba import prange
 
-from anonymize.arrays import Floats, Ints, Words
-from anonymize.kernels.compiled import compiled, int64, uint64
+from republish.anonymize.arrays import Floats, Ints, Words
+from republish.anonymize.kernels.compiled import compiled, int64, uint64
 
 DE_BRUIJN = uint64(0x03F79D71B4CB0A89)
 """Shifted left by each of 0 to 63 places, it has another number in its highest six bits."""

@@ -1,7 +1,7 @@
 """A test, byte by byte, that every reader reads a CSV text alike: it is as RFC 4180 says."""
 
-from anonymize.arrays import Words
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Words
+from republish.anonymize.kernels.compiled import compiled
 
 FINE, BARE_QUOTE, AFTER_QUOTE, NEVER_CLOSED, LONE_RETURN, OTHER_WIDTH, TOO_LONG = range(7)
 """What may be wrong with a text; the last is for its reader to find."""

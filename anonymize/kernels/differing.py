@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from anonymize.arrays import Bools, Ints, Words
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Bools, Ints, Words
+from republish.anonymize.kernels.compiled import compiled
 
 TRIED = 2000
 """Combinations of three columns and more that are tried before the most found so far counts."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from anonymize.arrays import Bools, Ints
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.kernels.compiled import compiled
 
 
 @compiled()

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import prange
 
-from anonymize.arrays import Floats, Ints
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.kernels.compiled import compiled
 
 
 @compiled(parallel=True)

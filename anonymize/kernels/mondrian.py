@@ -5,8 +5,8 @@ LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 20
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.kernels.compiled import compiled
 
 
 @compiled()

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.compiled import compiled
-from anonymize.kernels.split import LACKING, MIXED
-from anonymize.kernels.stable import stable_partition
-from anonymize.rounding import FEW_STEPS, MANY_STEPS
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.kernels.accounts import Accounts
+from republish.anonymize.kernels.compiled import compiled
+from republish.anonymize.kernels.split import LACKING, MIXED
+from republish.anonymize.kernels.stable import stable_partition
+from republish.anonymize.rounding import FEW_STEPS, MANY_STEPS
 
 CUTS = 48
 """So many places to cut an attribute are tried in a large set of people, and all of them in a small one."""

@@ -1,7 +1,7 @@
 """Find a bucket for one unit after another: the rows of a person that have one value stay together."""
 
-from anonymize.arrays import Ints, Words
-from anonymize.kernels.compiled import compiled, int64, uint64
+from republish.anonymize.arrays import Ints, Words
+from republish.anonymize.kernels.compiled import compiled, int64, uint64
 
 
 @compiled()

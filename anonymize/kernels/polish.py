@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints, Words
-from anonymize.kernels.compiled import compiled
-from anonymize.kernels.split import EMPTY, LACKING, MIXED
-from anonymize.kernels.splitmix import STEP, mixed_number
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.arrays import Bools, Floats, Ints, Words
+from republish.anonymize.kernels.compiled import compiled
+from republish.anonymize.kernels.split import EMPTY, LACKING, MIXED
+from republish.anonymize.kernels.splitmix import STEP, mixed_number
+from republish.anonymize.rounding import FEW_STEPS
 
 BLOCK = 32
 """Groups that exchange people at a time. Twice as many cost four times as much and gain 1 %."""

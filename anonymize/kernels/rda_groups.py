@@ -5,8 +5,8 @@ Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.2, Table 6.
 
 import numpy as np
 
-from anonymize.arrays import Ints
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Ints
+from republish.anonymize.kernels.compiled import compiled
 
 
 @compiled()

@@ -5,9 +5,9 @@ Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.1, Table 5.
 
 import numpy as np
 
-from anonymize.arrays import Ints, Words
-from anonymize.kernels.compiled import compiled, int64
-from anonymize.kernels.splitmix import STEP, mixed_number
+from republish.anonymize.arrays import Ints, Words
+from republish.anonymize.kernels.compiled import compiled, int64
+from republish.anonymize.kernels.splitmix import STEP, mixed_number
 
 TRIES = 16
 """Draws of l - 1 colors before the largest ones are taken; conflicts are rare in most tables."""

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints, Words
-from anonymize.kernels.compiled import compiled, int64, uint64
-from anonymize.rounding import FEW_STEPS
+from republish.anonymize.arrays import Bools, Floats, Ints, Words
+from republish.anonymize.kernels.compiled import compiled, int64, uint64
+from republish.anonymize.rounding import FEW_STEPS
 
 ANONYMITY, LINKABILITY = 0, 1
 ONE, KEY, CODE = 0, 1, 2

@@ -5,9 +5,9 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.3.
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.kernels.compiled import compiled
-from anonymize.kernels.stable import stable_partition
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.kernels.compiled import compiled
+from republish.anonymize.kernels.stable import stable_partition
 
 EMPTY = -1.0
 """The quasi-identifier value of a counterfeit: sorts before all others, widens no interval."""

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numba import njit
 
-from anonymize.arrays import Words
+from republish.anonymize.arrays import Words
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 """What a state moves on by between two numbers."""

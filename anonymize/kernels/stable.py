@@ -1,7 +1,7 @@
 """A stable partition of a part of a list, which splitting kernels call for every list they keep sorted."""
 
-from anonymize.arrays import Bools, Ints
-from anonymize.kernels.compiled import compiled
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.kernels.compiled import compiled
 
 
 @compiled(inline="always")

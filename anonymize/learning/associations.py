@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 import scipy.stats
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.contract import QuasiIdentifier
-from anonymize.learning.dealer import Dealer, pairs_of
-from anonymize.learning.logit import Columns, fit_sums, log_probabilities
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.contract import QuasiIdentifier
+from republish.anonymize.learning.dealer import Dealer, pairs_of
+from republish.anonymize.learning.logit import Columns, fit_sums, log_probabilities
 
 POWER = 8.0
 """How much what is learned counts within a group, in place of 1: there, the order of people follows that of

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.learning.dealing import MOST_DEALT, dealt
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.learning.dealing import MOST_DEALT, dealt
 
 BALANCING = 50
 """How often the guesses of a group are scaled to its tuples, where these are too many to be dealt."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.arrays import Floats
+from republish.anonymize.arrays import Floats
 
 MOST_DEALT = 11
 """Tuples of a group whose dealings are counted exactly: each one more doubles what it takes."""

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from scipy.optimize import minimize
 
-from anonymize.arrays import Bools, Floats
-from anonymize.contract import QuasiIdentifier
-from anonymize.formats.published import Published
-from anonymize.people.codes import MISSING_CODE, code_domain
+from republish.anonymize.arrays import Bools, Floats
+from republish.anonymize.contract import QuasiIdentifier
+from republish.anonymize.formats.published import Published
+from republish.anonymize.people.codes import MISSING_CODE, code_domain
 
 STEPS = 40
 """Steps of the search for coefficients: more make no guess better."""

@@ -4,6 +4,6 @@
 `group` divides buckets into QI groups. `M_INVARIANCE` is all of it, as one object.
 """
 
-from anonymize.m_invariance.principle import M_INVARIANCE
+from republish.anonymize.m_invariance.principle import M_INVARIANCE
 
 __all__ = ["M_INVARIANCE"]

@@ -36,15 +36,15 @@ import numpy as np
 import polars as pl
 import scipy
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.buckets.limits import Step
-from anonymize.buckets.signatures import ByBucket, ByValue, Signatures
-from anonymize.contract import Sensitive
-from anonymize.contract.combined import values_of
-from anonymize.kernels.distinct import distinct_combinations
-from anonymize.kernels.heaviest import heaviest_edges
-from anonymize.m_invariance.spread import Least, near_bins
-from anonymize.people.values import positions
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.buckets.limits import Step
+from republish.anonymize.buckets.signatures import ByBucket, ByValue, Signatures
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.kernels.distinct import distinct_combinations
+from republish.anonymize.kernels.heaviest import heaviest_edges
+from republish.anonymize.m_invariance.spread import Least, near_bins
+from republish.anonymize.people.values import positions
 
 FORBIDDEN = -1e9
 """The weight of a pair that nobody has."""

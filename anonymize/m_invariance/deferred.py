@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.signatures import ByBucket, ByValue, Signatures
-from anonymize.m_invariance.combinations import Combinations
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.signatures import ByBucket, ByValue, Signatures
+from republish.anonymize.m_invariance.combinations import Combinations
 
 MARGIN = 1e-3
 """By how much of a person a share is missed on purpose, where a solver's rounding would exceed it."""

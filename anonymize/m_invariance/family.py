@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.assign import RegionalDemand
-from anonymize.buckets.counts import Demand, Groups, Plan
-from anonymize.buckets.signatures import Signatures
-from anonymize.kernels.family import best_signature
-from anonymize.m_invariance.regions import Regions
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.assign import RegionalDemand
+from republish.anonymize.buckets.counts import Demand, Groups, Plan
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.kernels.family import best_signature
+from republish.anonymize.m_invariance.regions import Regions
 
 SIGNATURES = 20
 """Signatures found in the smallest regions. Fewer leave more people to Figure 3, more make small buckets."""

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Floats, Ints, Words
-from anonymize.kernels.balance_counterfeits import balance_counterfeits
-from anonymize.kernels.polish import polish_bucket
-from anonymize.kernels.split import EMPTY, split_bucket
-from anonymize.kernels.splitmix import STEP, mixed
+from republish.anonymize.arrays import Bools, Floats, Ints, Words
+from republish.anonymize.kernels.balance_counterfeits import balance_counterfeits
+from republish.anonymize.kernels.polish import polish_bucket
+from republish.anonymize.kernels.split import EMPTY, split_bucket
+from republish.anonymize.kernels.splitmix import STEP, mixed
 
 PASSES = {"fast": 0, "best": 2}
 """How often every value's people are dealt anew to neighbouring groups, by effort. A third pass gains 1 %."""

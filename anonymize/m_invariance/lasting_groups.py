@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.kernels.split import LACKING
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.kernels.split import LACKING
 
 TOGETHER = "grouped"
 """The state's table of each tuple's group in the last release: `pseudonym` (of a counterfeit, bytes by lot),

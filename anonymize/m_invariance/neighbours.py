@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from anonymize.arrays import Floats
-from anonymize.buckets.assign import RegionalDemand
-from anonymize.buckets.counts import Demand, Plan
-from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.m_invariance.regions import Regions, cut
+from republish.anonymize.arrays import Floats
+from republish.anonymize.buckets.assign import RegionalDemand
+from republish.anonymize.buckets.counts import Demand, Plan
+from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.m_invariance.regions import Regions, cut
 
 SMALLEST = 80
 """People of T(n) in the smallest cells, about."""

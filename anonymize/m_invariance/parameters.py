@@ -7,11 +7,16 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictInt, field_validator
 
-from anonymize.buckets.parameters import BucketParameters, bucket_changes, bucket_faults, bucket_promise
-from anonymize.contract import Contract
-from anonymize.contract.changes import Change
-from anonymize.m_invariance.spread import check_spread, spread_faults
-from anonymize.promise import EverHad, HeldBack, KnownAlgorithm, Promise, Spread
+from republish.anonymize.buckets.parameters import (
+    BucketParameters,
+    bucket_changes,
+    bucket_faults,
+    bucket_promise,
+)
+from republish.anonymize.contract import Contract
+from republish.anonymize.contract.changes import Change
+from republish.anonymize.m_invariance.spread import check_spread, spread_faults
+from republish.anonymize.promise import EverHad, HeldBack, KnownAlgorithm, Promise, Spread
 
 KNOWS_ALGORITHM = "knows_algorithm"
 REGROUP = 0.25

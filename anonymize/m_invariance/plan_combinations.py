@@ -10,14 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.buckets.core import HALF_LARGE, WORTHWHILE, large_buckets, leave_eligible, most_worth
-from anonymize.buckets.counts import Counts, Demand, Plan
-from anonymize.buckets.plan import assign_counts, assign_to_existing, people_lacking, scatter, shortages
-from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
-from anonymize.errors import NotEligible, smaller
-from anonymize.m_invariance.combinations import Combinations
-from anonymize.m_invariance.deferred import eligible_part, give_up_groups
-from anonymize.rounding import whole_below
+from republish.anonymize.buckets.core import HALF_LARGE, WORTHWHILE, large_buckets, leave_eligible, most_worth
+from republish.anonymize.buckets.counts import Counts, Demand, Plan
+from republish.anonymize.buckets.plan import (
+    assign_counts,
+    assign_to_existing,
+    people_lacking,
+    scatter,
+    shortages,
+)
+from republish.anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
+from republish.anonymize.errors import NotEligible, smaller
+from republish.anonymize.m_invariance.combinations import Combinations
+from republish.anonymize.m_invariance.deferred import eligible_part, give_up_groups
+from republish.anonymize.rounding import whole_below
 
 
 def plan_combinations(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from anonymize.buckets.lots import split_by_lot
-from anonymize.buckets.parameters import BUCKETS_ASSET, CORRECTED, bucket_advice
-from anonymize.contract import Contract
-from anonymize.formats import FORMATS
-from anonymize.late import on_first_call
-from anonymize.m_invariance.parameters import MInvariance, faults, parameter_changes, promise
-from anonymize.principle.principle import Choice, Principle
+from republish.anonymize.buckets.lots import split_by_lot
+from republish.anonymize.buckets.parameters import BUCKETS_ASSET, CORRECTED, bucket_advice
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats import FORMATS
+from republish.anonymize.late import on_first_call
+from republish.anonymize.m_invariance.parameters import MInvariance, faults, parameter_changes, promise
+from republish.anonymize.principle.principle import Choice, Principle
 
 M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
     version="8",
     release=split_by_lot(
-        on_first_call("anonymize.m_invariance.release", "release"), lambda principle: 1 / principle.m
+        on_first_call("republish.anonymize.m_invariance.release", "release"),
+        lambda principle: 1 / principle.m,
     ),
     promise=promise,
     format=lambda contract: FORMATS[contract.principle.format],

@@ -10,22 +10,22 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Words
-from anonymize.buckets.assign import A, Assignment
-from anonymize.buckets.counterfeits import counterfeits_of, people_alike
-from anonymize.buckets.release import Tuples
-from anonymize.columns import PSEUDONYM
-from anonymize.contract import Contract, Schema
-from anonymize.formats import ANATOMY
-from anonymize.formats.anatomy import Anatomy, anatomize
-from anonymize.formats.generalization import Generalization, generalize
-from anonymize.kernels.split import LACKING
-from anonymize.kernels.splitmix import STEP, mixed
-from anonymize.m_invariance.group import group_people
-from anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
-from anonymize.m_invariance.parameters import MInvariance
-from anonymize.people.codes import MISSING_CODE, code_domain
-from anonymize.people.ranks import ranks_within
+from republish.anonymize.arrays import Floats, Words
+from republish.anonymize.buckets.assign import A, Assignment
+from republish.anonymize.buckets.counterfeits import counterfeits_of, people_alike
+from republish.anonymize.buckets.release import Tuples
+from republish.anonymize.columns import PSEUDONYM
+from republish.anonymize.contract import Contract, Schema
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.formats.anatomy import Anatomy, anatomize
+from republish.anonymize.formats.generalization import Generalization, generalize
+from republish.anonymize.kernels.split import LACKING
+from republish.anonymize.kernels.splitmix import STEP, mixed
+from republish.anonymize.m_invariance.group import group_people
+from republish.anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
+from republish.anonymize.m_invariance.parameters import MInvariance
+from republish.anonymize.people.codes import MISSING_CODE, code_domain
+from republish.anonymize.people.ranks import ranks_within
 
 
 def publish_groups(

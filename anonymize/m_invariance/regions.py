@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.arrays import Bools, Floats, Ints
 
 EACH = 40
 """People of each value that a region is to have, on average."""

@@ -9,33 +9,33 @@ from functools import cached_property, partial
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Floats
-from anonymize.buckets.assign import Assignment, Planned, RegionalDemand
-from anonymize.buckets.counts import Plan
-from anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division, divide_people
-from anonymize.buckets.figures import BucketFigures
-from anonymize.buckets.plan import make_plan
-from anonymize.buckets.release import BucketRelease, Tuples
-from anonymize.columns import PSEUDONYM, VALUE, most_of
-from anonymize.contract import Contract
-from anonymize.contract.combined import values_of
-from anonymize.errors import NotEligible
-from anonymize.figures import Total
-from anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
-from anonymize.m_invariance.family import InitialGroups
-from anonymize.m_invariance.lasting_groups import TOGETHER
-from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
-from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
-from anonymize.m_invariance.plan_combinations import plan_combinations
-from anonymize.m_invariance.publish import normalised, publish_groups
-from anonymize.m_invariance.regions import find_regions
-from anonymize.m_invariance.units import assign_units, find_units
-from anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
-from anonymize.people.codes import encode_columns
-from anonymize.people.ranks import keyed_ranks
-from anonymize.people.rows import counted_in, has_several_rows
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
+from republish.anonymize.arrays import Bools, Floats
+from republish.anonymize.buckets.assign import Assignment, Planned, RegionalDemand
+from republish.anonymize.buckets.counts import Plan
+from republish.anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division, divide_people
+from republish.anonymize.buckets.figures import BucketFigures
+from republish.anonymize.buckets.plan import make_plan
+from republish.anonymize.buckets.release import BucketRelease, Tuples
+from republish.anonymize.columns import PSEUDONYM, VALUE, most_of
+from republish.anonymize.contract import Contract
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.figures import Total
+from republish.anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
+from republish.anonymize.m_invariance.family import InitialGroups
+from republish.anonymize.m_invariance.lasting_groups import TOGETHER
+from republish.anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
+from republish.anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
+from republish.anonymize.m_invariance.plan_combinations import plan_combinations
+from republish.anonymize.m_invariance.publish import normalised, publish_groups
+from republish.anonymize.m_invariance.regions import find_regions
+from republish.anonymize.m_invariance.units import assign_units, find_units
+from republish.anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
+from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.people.ranks import keyed_ranks
+from republish.anonymize.people.rows import counted_in, has_several_rows
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.state import State
 
 GROUPING = "grouping"
 """The state's table with one row, `key`: 32 secret bytes of the first release. All groups follow them."""

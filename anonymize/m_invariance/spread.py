@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anonymize.contract import Sensitive
+from republish.anonymize.contract import Sensitive
 
 Least = float | Mapping[str, float]
 """A share of all bins, or a ratio."""

@@ -43,18 +43,18 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints, Words
-from anonymize.buckets.assign import Planned
-from anonymize.buckets.counts import Demand, Plan
-from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.buckets.memory import Memory
-from anonymize.buckets.plan import shortages
-from anonymize.buckets.separate import new_signature
-from anonymize.buckets.signatures import Signatures
-from anonymize.columns import PSEUDONYM
-from anonymize.errors import NotEligible
-from anonymize.kernels.place_units import place_units
-from anonymize.people.persons import persons_of
+from republish.anonymize.arrays import Bools, Ints, Words
+from republish.anonymize.buckets.assign import Planned
+from republish.anonymize.buckets.counts import Demand, Plan
+from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.buckets.memory import Memory
+from republish.anonymize.buckets.plan import shortages
+from republish.anonymize.buckets.separate import new_signature
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.columns import PSEUDONYM
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.kernels.place_units import place_units
+from republish.anonymize.people.persons import persons_of
 
 BITS = 64
 P = TypeVar("P", bound=Planned)

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.core import assign_core
-from anonymize.buckets.counts import Counts, Demand, Plan
-from anonymize.buckets.plan import assign_counts, assign_to_existing, refuse_ineligible, shortages
-from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
-from anonymize.errors import NotEligible
-from anonymize.m_invariance.family import choose_family
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.core import assign_core
+from republish.anonymize.buckets.counts import Counts, Demand, Plan
+from republish.anonymize.buckets.plan import assign_counts, assign_to_existing, refuse_ineligible, shortages
+from republish.anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.m_invariance.family import choose_family
 
 
 class WholeGroups(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Table
-from anonymize.contract.scalars import MISSING
+from republish.anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Table
+from republish.anonymize.contract.scalars import MISSING
 
 MISSING_CODE = -(2**54)
 """The code of a missing value, where such are published: below all values, and exact as a fraction."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from anonymize.columns import CORRECTED, PSEUDONYM, VALUE
-from anonymize.contract.expected import DeltaFigures
+from republish.anonymize.columns import CORRECTED, PSEUDONYM, VALUE
+from republish.anonymize.contract.expected import DeltaFigures
 
 CHANGES = ("carried", "changed", "deleted", "inserted")
 """What can become of a person between two snapshots."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Sensitive
-from anonymize.contract.combined import values_of
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
 
 LOOKS = {
     "sentences": r"\S+(\s+\S+){3}|.{60}",

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Ints, Words
-from anonymize.kernels.splitmix import mixed
-from anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.arrays import Ints, Words
+from republish.anonymize.kernels.splitmix import mixed
+from republish.anonymize.people.pseudonyms import pseudonyms
 
 
 def keyed_ranks(identities: pl.Series, rng: np.random.Generator) -> np.ndarray:

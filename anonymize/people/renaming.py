@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Sensitive
-from anonymize.contract.combined import values_of
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
 
 NEARLY_ALL = 0.9
 """The share of a value's people, of those who stayed, that must have moved together."""

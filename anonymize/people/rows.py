@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM, ROW_NAME
-from anonymize.contract import Schema, Table
-from anonymize.people.persons import SEPARATOR
-from anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, ROW_NAME
+from republish.anonymize.contract import Schema, Table
+from republish.anonymize.people.persons import SEPARATOR
+from republish.anonymize.people.pseudonyms import pseudonyms
 
 OWN_BYTES = 8
 """Bytes of a row's pseudonym that are its own. Of two rows of a person, 2^-64 is the chance to share them."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.arrays import Ints
-from anonymize.contract import Sensitive
-from anonymize.contract.combined import values_of
-from anonymize.errors import SnapshotError
-from anonymize.spelling import describe_twins, of_several, twins
+from republish.anonymize.arrays import Ints
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.spelling import describe_twins, of_several, twins
 
 
 def by_own_names(values: pl.Expr, sensitive: Sensitive) -> pl.Expr:

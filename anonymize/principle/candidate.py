@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.figures import Figures, Total
-from anonymize.principle.state import State
+from republish.anonymize.figures import Figures, Total
+from republish.anonymize.principle.state import State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 from typing_extensions import TypeVar
 
-from anonymize.contract import Contract, Parameters, PreviousRelease, Product
-from anonymize.contract.changes import Change
-from anonymize.formats import Format
-from anonymize.plot import Plot
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
-from anonymize.promise import Promise
+from republish.anonymize.contract import Contract, Parameters, PreviousRelease, Product
+from republish.anonymize.contract.changes import Change
+from republish.anonymize.formats import Format
+from republish.anonymize.plot import Plot
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise import Promise
 
 P = TypeVar("P", bound=Parameters, default=Any)
 """A principle's class of parameters."""

@@ -5,21 +5,21 @@ judges what the attack counts, its figures and charts. Everything that speaks of
 parts. The attacks themselves are in `anonymize/attack`, which knows of no promise and no principle.
 """
 
-from anonymize.promise.absence import Absence
-from anonymize.promise.algorithm import Posterior
-from anonymize.promise.breach import BreachProbability
-from anonymize.promise.candidates import Candidates, Signatures
-from anonymize.promise.equivalence import Equivalence
-from anonymize.promise.ever_had import EverHad
-from anonymize.promise.held_back import HeldBack
-from anonymize.promise.join import Join, Linkability, LinkedValues
-from anonymize.promise.known_algorithm import KnownAlgorithm
-from anonymize.promise.minimum_people import MinimumPeople
-from anonymize.promise.part import Part, Promise, Scope
-from anonymize.promise.registry import KINDS, promise_of
-from anonymize.promise.reidentification import KAnonymity, LDiversity
-from anonymize.promise.share import LargestShare
-from anonymize.promise.spread import Spread
+from republish.anonymize.promise.absence import Absence
+from republish.anonymize.promise.algorithm import Posterior
+from republish.anonymize.promise.breach import BreachProbability
+from republish.anonymize.promise.candidates import Candidates, Signatures
+from republish.anonymize.promise.equivalence import Equivalence
+from republish.anonymize.promise.ever_had import EverHad
+from republish.anonymize.promise.held_back import HeldBack
+from republish.anonymize.promise.join import Join, Linkability, LinkedValues
+from republish.anonymize.promise.known_algorithm import KnownAlgorithm
+from republish.anonymize.promise.minimum_people import MinimumPeople
+from republish.anonymize.promise.part import Part, Promise, Scope
+from republish.anonymize.promise.registry import KINDS, promise_of
+from republish.anonymize.promise.reidentification import KAnonymity, LDiversity
+from republish.anonymize.promise.share import LargestShare
+from republish.anonymize.promise.spread import Spread
 
 __all__ = [
     "KINDS",

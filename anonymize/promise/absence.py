@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from anonymize.attack.figures import AbsenceFigures
-from anonymize.attack.finding import AttackResult
-from anonymize.late import on_first_call
-from anonymize.promise.candidates import Candidates
-from anonymize.promise.minimum_people import MinimumPeople
-from anonymize.promise.part import Attack, Figure, Part, Promise, single
+from republish.anonymize.attack.figures import AbsenceFigures
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.candidates import Candidates
+from republish.anonymize.promise.minimum_people import MinimumPeople
+from republish.anonymize.promise.part import Attack, Figure, Part, Promise, single
 
 
 @dataclass(frozen=True)
 class Absence(Part):
     """People who are missing keep as many candidate values as those who are there."""
 
-    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.absence", "attack_absence")
+    attacked_by: ClassVar[Attack] = on_first_call("republish.anonymize.attack.absence", "attack_absence")
     scopes = single(
         "candidates by absence",
         "For each person who was published before, and who is in the table and in no group, at least the"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.late import on_first_call
-from anonymize.promise.part import Part, single
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.part import Part, single
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Posterior(Part):
 
     posterior: float
 
-    attacked_by = on_first_call("anonymize.attack.algorithm", "attack_algorithm")
+    attacked_by = on_first_call("republish.anonymize.attack.algorithm", "attack_algorithm")
     judges = "today"
     scopes = single(
         "knowing the algorithm",

@@ -8,18 +8,18 @@ from typing import Any, Self
 
 import polars as pl
 
-from anonymize.attack.figures import AttackFigures
-from anonymize.attack.finding import findings_of_all
-from anonymize.attack.input import Publish, TablesInput, prepare_groups
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.view import prepare_view
-from anonymize.figures import Figures, by_name, combined
-from anonymize.formats import Format
-from anonymize.promise.breach import BreachProbability
-from anonymize.promise.equivalence import Equivalence
-from anonymize.promise.minimum_people import MinimumPeople
-from anonymize.promise.part import Promise
-from anonymize.promise.registry import kinds_of, rules_of
+from republish.anonymize.attack.figures import AttackFigures
+from republish.anonymize.attack.finding import findings_of_all
+from republish.anonymize.attack.input import Publish, TablesInput, prepare_groups
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.view import prepare_view
+from republish.anonymize.figures import Figures, by_name, combined
+from republish.anonymize.formats import Format
+from republish.anonymize.promise.breach import BreachProbability
+from republish.anonymize.promise.equivalence import Equivalence
+from republish.anonymize.promise.minimum_people import MinimumPeople
+from republish.anonymize.promise.part import Promise
+from republish.anonymize.promise.registry import kinds_of, rules_of
 
 
 @dataclass(frozen=True)

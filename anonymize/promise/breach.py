@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from anonymize.attack.figures import BreachFigures
-from anonymize.attack.finding import AttackResult
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Attack, Chart, Curve, Part, Promise, single
-from anonymize.text import Text
+from republish.anonymize.attack.figures import BreachFigures
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Attack, Chart, Curve, Part, Promise, single
+from republish.anonymize.text import Text
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class BreachProbability(Part):
     forgets_after: int | None = None
     """People absent from so many releases in a row are promised it anew if they return."""
 
-    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.breach", "attack_breach")
+    attacked_by: ClassVar[Attack] = on_first_call("republish.anonymize.attack.breach", "attack_breach")
     is_probability = True
     scopes = single(
         "breach probability",

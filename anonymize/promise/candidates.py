@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from anonymize.attack.figures import CandidateFigures
-from anonymize.attack.finding import AttackResult
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope, single
-from anonymize.text import Text
+from republish.anonymize.attack.figures import CandidateFigures
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope, single
+from republish.anonymize.text import Text
 
 _attack_assignments: Callable[..., AttackResult | None] = on_first_call(
-    "anonymize.attack.assignments", "attack_assignments"
+    "republish.anonymize.attack.assignments", "attack_assignments"
 )
 _attack_together: Callable[..., AttackResult] = on_first_call(
-    "anonymize.attack.candidates", "attack_several_series"
+    "republish.anonymize.attack.candidates", "attack_several_series"
 )
 
 LEFT = "How many candidate values a person has, after all releases so far are intersected."
@@ -50,7 +50,9 @@ class Signatures(Part):
 
     signatures: Literal["unique", "even"]
 
-    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.invariance", "attack_regularity")
+    attacked_by: ClassVar[Attack] = on_first_call(
+        "republish.anonymize.attack.invariance", "attack_regularity"
+    )
     scopes = single(
         "values of a group",
         "Each group holds each of its values once, or all equally often, as promised.",
@@ -83,7 +85,7 @@ class Candidates(Part):
 
     candidates: int
 
-    attacked_by = on_first_call("anonymize.attack.candidates", "attack_candidates")
+    attacked_by = on_first_call("republish.anonymize.attack.candidates", "attack_candidates")
     scopes: ClassVar[Mapping[str, Scope]] = {
         "hosts": Scope(
             "candidates by hosting group",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.attack.figures import EquivalenceFigures
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Chart, Part, single
+from republish.anonymize.attack.figures import EquivalenceFigures
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Chart, Part, single
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Equivalence(Part):
 
     equivalence: int
 
-    attacked_by = on_first_call("anonymize.attack.same_values", "attack_same_values")
+    attacked_by = on_first_call("republish.anonymize.attack.same_values", "attack_same_values")
     scopes = single(
         "equivalence",
         "No group of people smaller than promised is known to have the same values as another.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.attack.figures import SeveralRowsFigures
-from anonymize.late import on_first_call
-from anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Scope
+from republish.anonymize.attack.figures import SeveralRowsFigures
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Scope
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,9 @@ class EverHad(Part):
     ever_had: float
     """The largest probability."""
 
-    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.several_rows", "attack_several_rows")
+    attacked_by: ClassVar[Attack] = on_first_call(
+        "republish.anonymize.attack.several_rows", "attack_several_rows"
+    )
     is_probability = True
     ranges: ClassVar = {"ever_had": (0, 1)}
     scopes: ClassVar = {

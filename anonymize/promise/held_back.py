@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from anonymize.attack.figures import HeldBackFigures
-from anonymize.attack.finding import AttackResult
-from anonymize.late import on_first_call
-from anonymize.promise.part import Attack, Figure, Part, Promise, single
-from anonymize.promise.spread import Spread
+from republish.anonymize.attack.figures import HeldBackFigures
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.part import Attack, Figure, Part, Promise, single
+from republish.anonymize.promise.spread import Spread
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class HeldBack(Part):
     too_frequent: float
     """A value is too frequent that a larger share of the new people have."""
 
-    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.held_back", "attack_held_back")
+    attacked_by: ClassVar[Attack] = on_first_call("republish.anonymize.attack.held_back", "attack_held_back")
     scopes = single(
         "new people held back",
         "Of new people who are held back, those with several values that are too frequent are no larger"

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from anonymize.attack.figures import JoinFigures
-from anonymize.attack.finding import AttackResult
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Attack, Figure, Part, Promise, single
-from anonymize.text import Text
+from republish.anonymize.attack.figures import JoinFigures
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Attack, Figure, Part, Promise, single
+from republish.anonymize.text import Text
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class _OfAJoin(Part):
     """Everything that both promises about a join share. `join` is their last field, so they declare it."""
 
     attacked_as = ("join",)
-    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.view", "attack_join")
+    attacked_by: ClassVar[Attack] = on_first_call("republish.anonymize.attack.view", "attack_join")
     counted = JoinFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("records_of_the_join", "records of the join"),

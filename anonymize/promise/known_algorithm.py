@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.attack.figures import ArrivalFigures
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Figure, Part, Scope
+from republish.anonymize.attack.figures import ArrivalFigures
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Figure, Part, Scope
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class KnownAlgorithm(Part):
 
     known_algorithm: float
 
-    attacked_by = on_first_call("anonymize.attack.arrivals", "attack_arrivals")
+    attacked_by = on_first_call("republish.anonymize.attack.arrivals", "attack_arrivals")
     judges = "today"
     scopes: ClassVar[Mapping[str, Scope]] = {
         "arrivals": Scope(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.attack.figures import MinimumPeopleFigures
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Figure, Part, single
+from republish.anonymize.attack.figures import MinimumPeopleFigures
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Figure, Part, single
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class MinimumPeople(Part):
 
     people_per_group: int
 
-    attacked_by = on_first_call("anonymize.attack.exposure", "attack_minimum_people")
+    attacked_by = on_first_call("republish.anonymize.attack.exposure", "attack_minimum_people")
     scopes = single(
         "share among people",
         "No value is that of a larger share of a group's people than promised, counterfeits left out.",

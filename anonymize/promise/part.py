@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import polars as pl
 
-from anonymize.attack.finding import AttackResult, Count, finding
-from anonymize.figures import Figures
-from anonymize.promise.check import Check
-from anonymize.text import Text
+from republish.anonymize.attack.finding import AttackResult, Count, finding
+from republish.anonymize.figures import Figures
+from republish.anonymize.promise.check import Check
+from republish.anonymize.text import Text
 
 Bound = Literal["at least", "at most"]
 Attack = Callable[..., AttackResult]

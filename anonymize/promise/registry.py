@@ -8,23 +8,23 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.formats import Format
-from anonymize.promise.absence import Absence
-from anonymize.promise.algorithm import Posterior
-from anonymize.promise.breach import BreachProbability
-from anonymize.promise.candidates import Candidates, Signatures
-from anonymize.promise.check import Check
-from anonymize.promise.equivalence import Equivalence
-from anonymize.promise.ever_had import EverHad
-from anonymize.promise.held_back import HeldBack
-from anonymize.promise.join import Linkability, LinkedValues
-from anonymize.promise.known_algorithm import KnownAlgorithm
-from anonymize.promise.minimum_people import MinimumPeople
-from anonymize.promise.part import Part, Promise, Scope
-from anonymize.promise.reidentification import KAnonymity, LDiversity
-from anonymize.promise.rules import PUBLICATION, RULES, ReleaseRule
-from anonymize.promise.share import LargestShare
-from anonymize.promise.spread import Spread
+from republish.anonymize.formats import Format
+from republish.anonymize.promise.absence import Absence
+from republish.anonymize.promise.algorithm import Posterior
+from republish.anonymize.promise.breach import BreachProbability
+from republish.anonymize.promise.candidates import Candidates, Signatures
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.equivalence import Equivalence
+from republish.anonymize.promise.ever_had import EverHad
+from republish.anonymize.promise.held_back import HeldBack
+from republish.anonymize.promise.join import Linkability, LinkedValues
+from republish.anonymize.promise.known_algorithm import KnownAlgorithm
+from republish.anonymize.promise.minimum_people import MinimumPeople
+from republish.anonymize.promise.part import Part, Promise, Scope
+from republish.anonymize.promise.reidentification import KAnonymity, LDiversity
+from republish.anonymize.promise.rules import PUBLICATION, RULES, ReleaseRule
+from republish.anonymize.promise.share import LargestShare
+from republish.anonymize.promise.spread import Spread
 
 KINDS: tuple[type[Part], ...] = (
     Signatures,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.attack.figures import DiversityFigures, LinkageFigures
-from anonymize.late import on_first_call
-from anonymize.promise.part import Part, single
+from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.part import Part, single
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class KAnonymity(Part):
 
     k_anonymity: int
 
-    attacked_by = on_first_call("anonymize.attack.reidentification", "attack_rows")
+    attacked_by = on_first_call("republish.anonymize.attack.reidentification", "attack_rows")
     judges = "today"
     scopes = single(
         "k-anonymity",
@@ -35,7 +35,7 @@ class LDiversity(Part):
 
     l_diversity: int
 
-    attacked_by = on_first_call("anonymize.attack.reidentification", "attack_diversity")
+    attacked_by = on_first_call("republish.anonymize.attack.reidentification", "attack_diversity")
     judges = "today"
     scopes = single(
         "l-diversity",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
-from anonymize.attack.finding import AttackResult
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Attack, Part, Promise, Scope, single
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Attack, Part, Promise, Scope, single
 
 
 class ReleaseRule(Part):
@@ -45,7 +45,7 @@ class ReleaseRule(Part):
 class Entries(ReleaseRule):
     """Each published entry can be read."""
 
-    attacked_by = on_first_call("anonymize.attack.publication", "attack_entries")
+    attacked_by = on_first_call("republish.anonymize.attack.publication", "attack_entries")
     scopes = single(
         "published entries",
         "No published entry is missing, unknown to the contract, stated twice, or an interval that ends"
@@ -58,7 +58,7 @@ class Entries(ReleaseRule):
 class Coverage(ReleaseRule):
     """Each person's group covers them."""
 
-    attacked_by = on_first_call("anonymize.attack.publication", "attack_coverage")
+    attacked_by = on_first_call("republish.anonymize.attack.publication", "attack_coverage")
     scopes = single("coverage", "Every person in the table lies in a published group that holds their value.")
     check = Check(
         "coverage",
@@ -70,7 +70,7 @@ class Coverage(ReleaseRule):
 class Counts(ReleaseRule):
     """Tuples are people and stated counterfeits."""
 
-    attacked_by = on_first_call("anonymize.attack.publication", "attack_counts")
+    attacked_by = on_first_call("republish.anonymize.attack.publication", "attack_counts")
     scopes = single("counts", "A release has as many tuples as people and stated counterfeits.")
     check = Check(
         "counterfeits",
@@ -83,7 +83,7 @@ class Counts(ReleaseRule):
 class Hosts(ReleaseRule):
     """Groups consist of their people."""
 
-    attacked_by = on_first_call("anonymize.attack.publication", "attack_hosts")
+    attacked_by = on_first_call("republish.anonymize.attack.publication", "attack_hosts")
     scopes = single(
         "hosting groups",
         "Every group consists of its people, within its intervals, and its stated counterfeits.",
@@ -93,7 +93,7 @@ class Hosts(ReleaseRule):
 class MinimumWidths(ReleaseRule):
     """Intervals are as wide as the contract asks."""
 
-    attacked_by = on_first_call("anonymize.attack.publication", "attack_widths")
+    attacked_by = on_first_call("republish.anonymize.attack.publication", "attack_widths")
     scopes = single(
         "minimum widths", "No interval is narrower than the contract allows.", counts_people=False
     )
@@ -109,7 +109,7 @@ class MinimumWidths(ReleaseRule):
 class Intervals(ReleaseRule):
     """Each group has one interval of each column."""
 
-    attacked_by = on_first_call("anonymize.attack.tables", "attack_intervals")
+    attacked_by = on_first_call("republish.anonymize.attack.tables", "attack_intervals")
     scopes = single(
         "one interval per group", "All rows of a group have the same intervals.", counts_people=False
     )
@@ -119,7 +119,7 @@ class Intervals(ReleaseRule):
 class RowOrder(ReleaseRule):
     """The order of rows is one that anybody can make."""
 
-    attacked_by = on_first_call("anonymize.attack.tables", "attack_row_order")
+    attacked_by = on_first_call("republish.anonymize.attack.tables", "attack_row_order")
     scopes = single(
         "row order",
         "The order of published rows says nothing about people: tables in republish's own formats are"
@@ -133,7 +133,7 @@ class RowOrder(ReleaseRule):
 class Numbering(ReleaseRule):
     """The numbers of groups are ones that anybody can give them."""
 
-    attacked_by = on_first_call("anonymize.attack.tables", "attack_numbering")
+    attacked_by = on_first_call("republish.anonymize.attack.tables", "attack_numbering")
     scopes = single(
         "group numbering",
         "The numbering of groups says nothing about people: in republish's own formats groups are numbered by"
@@ -147,7 +147,7 @@ class Numbering(ReleaseRule):
 class Counterfeits(ReleaseRule):
     """Counterfeits look like people."""
 
-    attacked_by = on_first_call("anonymize.attack.tables", "attack_counterfeits")
+    attacked_by = on_first_call("republish.anonymize.attack.tables", "attack_counterfeits")
     scopes = single(
         "counterfeits hidden",
         "No published column tells counterfeits from people.",
@@ -162,7 +162,7 @@ class ViewRecords(ReleaseRule):
     """Each person's record is in the view."""
 
     attacked_as = ("join",)
-    attacked_by = on_first_call("anonymize.attack.view", "attack_records")
+    attacked_by = on_first_call("republish.anonymize.attack.view", "attack_records")
     scopes = Coverage.scopes
 
 
@@ -170,7 +170,7 @@ class ViewRows(ReleaseRule):
     """The view has a row for each record, and no other."""
 
     attacked_as = ("join",)
-    attacked_by = on_first_call("anonymize.attack.view", "attack_rows")
+    attacked_by = on_first_call("republish.anonymize.attack.view", "attack_rows")
     scopes = Counts.scopes
     check = Check(
         "view_records",
@@ -183,7 +183,7 @@ class Cuts(ReleaseRule):
     """Each column of a view is a cut of its taxonomy."""
 
     attacked_as = ("join",)
-    attacked_by = on_first_call("anonymize.attack.view", "attack_cuts")
+    attacked_by = on_first_call("republish.anonymize.attack.view", "attack_cuts")
     scopes = single(
         "taxonomy cuts", "Each published column is a cut: one label above every value.", counts_people=False
     )
@@ -199,7 +199,7 @@ class ViewOrder(ReleaseRule):
     """The order of a view's rows is one that anybody can make."""
 
     attacked_as = ("join",)
-    attacked_by = on_first_call("anonymize.attack.view", "attack_view_order")
+    attacked_by = on_first_call("republish.anonymize.attack.view", "attack_view_order")
     scopes = RowOrder.scopes
 
 
@@ -207,7 +207,7 @@ class Identifiers(ReleaseRule):
     """No column is of identifiers."""
 
     attacked_as = ("groups", "join")
-    attacked_by = on_first_call("anonymize.attack.tables", "attack_identifiers")
+    attacked_by = on_first_call("republish.anonymize.attack.tables", "attack_identifiers")
     scopes = single("no identifiers", "No identifier is published.", counts_people=False)
     of_tables = True
 
@@ -216,7 +216,7 @@ class OtherColumns(ReleaseRule):
     """Each column is one of the format's."""
 
     attacked_as = ("groups", "join")
-    attacked_by = on_first_call("anonymize.attack.tables", "attack_columns")
+    attacked_by = on_first_call("republish.anonymize.attack.tables", "attack_columns")
     scopes = single(
         "no other columns",
         "No column is published that the release format does not have.",

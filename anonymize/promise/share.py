@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Part, single
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Part, single
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class LargestShare(Part):
 
     largest_share: float
 
-    attacked_by = on_first_call("anonymize.attack.shares", "attack_shares")
+    attacked_by = on_first_call("republish.anonymize.attack.shares", "attack_shares")
     is_probability = True
     scopes = single(
         "share of a value",

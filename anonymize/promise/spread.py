@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from anonymize.attack.figures import SpreadFigures
-from anonymize.attack.finding import AttackResult
-from anonymize.late import on_first_call
-from anonymize.promise.check import Check
-from anonymize.promise.part import Chart, Curve, Figure, Part, Scope, required
-from anonymize.text import Text
+from republish.anonymize.attack.figures import SpreadFigures
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.late import on_first_call
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Chart, Curve, Figure, Part, Scope, required
+from republish.anonymize.text import Text
 
 _attack_together: Callable[..., AttackResult] = on_first_call(
-    "anonymize.attack.spread", "attack_several_series"
+    "republish.anonymize.attack.spread", "attack_several_series"
 )
 
 
@@ -34,7 +34,7 @@ class Spread(Part):
     """By the name of the column: the share of all bins that lies between the lowest and the highest candidate
     at least; or `ratio`, how many times the highest is as large as the lowest."""
 
-    attacked_by = on_first_call("anonymize.attack.spread", "attack_spread")
+    attacked_by = on_first_call("republish.anonymize.attack.spread", "attack_spread")
     scopes: ClassVar[Mapping[str, Scope]] = {
         kind: Scope(
             f"spread of candidates{where}, by {words}",

@@ -6,6 +6,6 @@
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006.
 """
 
-from anonymize.sequential.principle import SEQUENTIAL
+from republish.anonymize.sequential.principle import SEQUENTIAL
 
 __all__ = ["SEQUENTIAL"]

@@ -19,15 +19,15 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
-from anonymize.errors import RepublishError
-from anonymize.formats.intervals import half_open
-from anonymize.kernels import boxes
-from anonymize.kernels import specialize as kernel
-from anonymize.sequential.matching import Coded, Earlier, Pairs, join_arrays, join_columns
-from anonymize.sequential.parameters import Sequential, limit_of
-from anonymize.sequential.taxonomy import category_taxonomy
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.contract import CategoryColumn, NumberColumn, ViewContract
+from republish.anonymize.errors import RepublishError
+from republish.anonymize.formats.intervals import half_open
+from republish.anonymize.kernels import boxes
+from republish.anonymize.kernels import specialize as kernel
+from republish.anonymize.sequential.matching import Coded, Earlier, Pairs, join_arrays, join_columns
+from republish.anonymize.sequential.parameters import Sequential, limit_of
+from republish.anonymize.sequential.taxonomy import category_taxonomy
 
 Arrays = TypeVar("Arrays", kernel.Rows, kernel.Axes, kernel.Groups, kernel.Cells)
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
-from anonymize.errors import SnapshotError
-from anonymize.formats.intervals import half_open, read_numbers
-from anonymize.kernels.boxes import Boxes, unmatched
-from anonymize.sequential.parameters import Sequential, split_pair
-from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.contract import CategoryColumn, NumberColumn, ViewContract
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.formats.intervals import half_open, read_numbers
+from republish.anonymize.kernels.boxes import Boxes, unmatched
+from republish.anonymize.sequential.parameters import Sequential, split_pair
+from republish.anonymize.sequential.taxonomy import Taxonomy, category_taxonomy
 
 Interval = tuple[np.ndarray, np.ndarray]
 """float64[N] each: half-open."""

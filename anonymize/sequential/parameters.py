@@ -10,9 +10,15 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictStr, ValidationInfo, field_validator, model_validator
 
-from anonymize.contract import CategoryColumn, NumberColumn, Parameters, PreviousRelease, ViewContract
-from anonymize.contract.scalars import Label, repeated, shown
-from anonymize.sequential.taxonomy import category_taxonomy
+from republish.anonymize.contract import (
+    CategoryColumn,
+    NumberColumn,
+    Parameters,
+    PreviousRelease,
+    ViewContract,
+)
+from republish.anonymize.contract.scalars import Label, repeated, shown
+from republish.anonymize.sequential.taxonomy import category_taxonomy
 
 MOST_INCONSISTENT_PAIRS = 64
 """One bit of a word stands for each."""

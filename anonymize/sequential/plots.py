@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.contract import CategoryColumn, ViewContract
-from anonymize.formats.taxonomy_cuts import CUTS
-from anonymize.plot import Plot
-from anonymize.principle.state import State
-from anonymize.sequential.parameters import Sequential
-from anonymize.sequential.taxonomy import category_taxonomy
+from republish.anonymize.contract import CategoryColumn, ViewContract
+from republish.anonymize.formats.taxonomy_cuts import CUTS
+from republish.anonymize.plot import Plot
+from republish.anonymize.principle.state import State
+from republish.anonymize.sequential.parameters import Sequential
+from republish.anonymize.sequential.taxonomy import category_taxonomy
 
 MOST_NODES = 60
 """Beyond that, labels are left out."""

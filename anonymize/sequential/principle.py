@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.contract import ViewContract
-from anonymize.formats import TAXONOMY_CUTS
-from anonymize.late import on_first_call
-from anonymize.principle.principle import Principle, StateAsset
-from anonymize.promise import Join, Linkability, LinkedValues, Promise
-from anonymize.sequential.parameters import Sequential, advice, faults, split_pair
+from republish.anonymize.contract import ViewContract
+from republish.anonymize.formats import TAXONOMY_CUTS
+from republish.anonymize.late import on_first_call
+from republish.anonymize.principle.principle import Principle, StateAsset
+from republish.anonymize.promise import Join, Linkability, LinkedValues, Promise
+from republish.anonymize.sequential.parameters import Sequential, advice, faults, split_pair
 
 
 def promise(parameters: Sequential) -> Promise:
@@ -38,14 +38,14 @@ def _largest(k: Any) -> float:
 SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     parameters=Sequential,
     version="1",
-    release=on_first_call("anonymize.sequential.release", "release"),
+    release=on_first_call("republish.anonymize.sequential.release", "release"),
     promise=promise,
     format=lambda _contract: TAXONOMY_CUTS,
     faults=faults,
     advice=advice,
     contract=ViewContract,
     previous=lambda contract: contract.principle.previous,
-    previous_faults=on_first_call("anonymize.sequential.values", "faults_of_previous"),
+    previous_faults=on_first_call("republish.anonymize.sequential.values", "faults_of_previous"),
     undivided="a view is judged by its join with whole releases before it, and groups of its records are the"
     " values that people share, wherever they are",
     warm_up=(
@@ -57,6 +57,6 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
         "The views published so far, the previous releases they were joined with, and the last cuts.",
         ("earlier_releases", "nodes"),
     ),
-    plots=on_first_call("anonymize.sequential.plots", "plots"),
+    plots=on_first_call("republish.anonymize.sequential.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show releases of views."""

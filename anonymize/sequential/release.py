@@ -9,11 +9,11 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from anonymize.columns import PSEUDONYM, view_column
-from anonymize.contract import CategoryColumn, ViewContract
-from anonymize.errors import SnapshotError
-from anonymize.figures import undivided
-from anonymize.formats.taxonomy_cuts import (
+from republish.anonymize.columns import PSEUDONYM, view_column
+from republish.anonymize.contract import CategoryColumn, ViewContract
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.figures import undivided
+from republish.anonymize.formats.taxonomy_cuts import (
     CUTS,
     VIEW,
     PublishedView,
@@ -22,11 +22,11 @@ from anonymize.formats.taxonomy_cuts import (
     cuts_table,
     publish_view,
 )
-from anonymize.principle.candidate import Candidate, ReleaseFigures
-from anonymize.principle.state import PREVIOUS, State
-from anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
-from anonymize.sequential.parameters import Sequential
-from anonymize.sequential.specialize import Specialized, specialize
+from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
+from republish.anonymize.principle.state import PREVIOUS, State
+from republish.anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
+from republish.anonymize.sequential.parameters import Sequential
+from republish.anonymize.sequential.specialize import Specialized, specialize
 
 EARLIER = "view_{number}"
 """State: the distinct rows of an earlier view of the series, `column_0`, …, and `records`."""

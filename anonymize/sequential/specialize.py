@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymize.contract import CategoryColumn, ViewContract
-from anonymize.errors import NotEligible
-from anonymize.formats.intervals import number_label
-from anonymize.sequential.index import Index, build_index
-from anonymize.sequential.matching import Coded, Earlier
-from anonymize.sequential.parameters import Sequential
-from anonymize.sequential.taxonomy import Cut, category_taxonomy
+from republish.anonymize.contract import CategoryColumn, ViewContract
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.formats.intervals import number_label
+from republish.anonymize.sequential.index import Index, build_index
+from republish.anonymize.sequential.matching import Coded, Earlier
+from republish.anonymize.sequential.parameters import Sequential
+from republish.anonymize.sequential.taxonomy import Cut, category_taxonomy
 
 UNLIMITED = 2**31 - 1
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.contract import ViewContract
-from anonymize.principle.state import PREVIOUS
-from anonymize.sequential.matching import own_column
-from anonymize.sequential.parameters import Sequential, split_pair
+from republish.anonymize.contract import ViewContract
+from republish.anonymize.principle.state import PREVIOUS
+from republish.anonymize.sequential.matching import own_column
+from republish.anonymize.sequential.parameters import Sequential, split_pair
 
 MOST_SHOWN = 20
 """So many of the accepted values are listed."""

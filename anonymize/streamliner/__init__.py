@@ -5,6 +5,6 @@ in their family set, `release` one release, `later` what releases after it are m
 `streamliner` is all of it, as one object, given the principle of later releases.
 """
 
-from anonymize.streamliner.principle import streamliner
+from republish.anonymize.streamliner.principle import streamliner
 
 __all__ = ["streamliner"]

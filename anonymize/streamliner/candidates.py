@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints, Words
-from anonymize.buckets.plan import assign_counts
-from anonymize.buckets.signatures import Signatures
-from anonymize.kernels.compiled import uint64
-from anonymize.kernels.rda_groups import rda_groups
-from anonymize.kernels.ria_images import ria_images
+from republish.anonymize.arrays import Floats, Ints, Words
+from republish.anonymize.buckets.plan import assign_counts
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.kernels.compiled import uint64
+from republish.anonymize.kernels.rda_groups import rda_groups
+from republish.anonymize.kernels.ria_images import ria_images
 
 
 def ria(color: Ints, ranks: Words, l: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from anonymize.buckets.lots import split_by_lot
-from anonymize.contract import Contract, Parameters
-from anonymize.contract.changes import Change
-from anonymize.late import on_first_call
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.principle import Principle, Release, any_change_needs_consent
-from anonymize.principle.state import State
-from anonymize.promise import Candidates, LargestShare, Posterior, Promise
-from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
+from republish.anonymize.buckets.lots import split_by_lot
+from republish.anonymize.contract import Contract, Parameters
+from republish.anonymize.contract.changes import Change
+from republish.anonymize.late import on_first_call
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.principle import Principle, Release, any_change_needs_consent
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise import Candidates, LargestShare, Posterior, Promise
+from republish.anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 
 SHARED = ("on_ineligible", "on_value_change", "people_per_group")
 """The streamliner's parameters that are the later principle's under the same name."""
 _release: Release[Contract[StreamlinerParameters]] = split_by_lot(
-    on_first_call("anonymize.streamliner.release", "release"), lambda principle: 1 / principle.l
+    on_first_call("republish.anonymize.streamliner.release", "release"), lambda principle: 1 / principle.l
 )
 
 

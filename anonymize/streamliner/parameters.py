@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field, StrictInt, field_validator, model_validator
 
-from anonymize.buckets.parameters import PeoplePerGroup
-from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
+from republish.anonymize.buckets.parameters import PeoplePerGroup
+from republish.anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
 
 class StreamlinerParameters(Parameters):

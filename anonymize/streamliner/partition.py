@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from anonymize.arrays import Ints
+from republish.anonymize.arrays import Ints
 
 
 def minimal_partition(images: Ints) -> Ints:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from anonymize.contract import Contract
-from anonymize.formats import GENERALIZATION
-from anonymize.principle.principle import Choice, Principle, StateAsset
-from anonymize.streamliner.later import StreamlinedSeries
-from anonymize.streamliner.parameters import StreamlinerParameters
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.principle.principle import Choice, Principle, StateAsset
+from republish.anonymize.streamliner.later import StreamlinedSeries
+from republish.anonymize.streamliner.parameters import StreamlinerParameters
 
 
 def streamliner(

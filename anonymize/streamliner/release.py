@@ -9,21 +9,21 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.buckets.memory import Memory
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Contract
-from anonymize.errors import NotEligible, smaller
-from anonymize.figures import Total
-from anonymize.formats.generalization import Generalization, generalize
-from anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
-from anonymize.people.ranks import keyed_ranks
-from anonymize.people.values import known_values, positions
-from anonymize.principle.candidate import Candidate, ReleaseFigures
-from anonymize.principle.state import State
-from anonymize.streamliner.candidates import gda, rda, ria
-from anonymize.streamliner.parameters import StreamlinerParameters
-from anonymize.streamliner.partition import minimal_partition
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.buckets.memory import Memory
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.errors import NotEligible, smaller
+from republish.anonymize.figures import Total
+from republish.anonymize.formats.generalization import Generalization, generalize
+from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
+from republish.anonymize.people.ranks import keyed_ranks
+from republish.anonymize.people.values import known_values, positions
+from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
+from republish.anonymize.principle.state import State
+from republish.anonymize.streamliner.candidates import gda, rda, ria
+from republish.anonymize.streamliner.parameters import StreamlinerParameters
+from republish.anonymize.streamliner.partition import minimal_partition
 
 BEFORE_ALL = -1.0
 """The rank of a missing value: people who lack the same one are near one another."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.arrays import Ints
+from republish.anonymize.arrays import Ints
 
 
 def discernibility(sizes: Ints) -> int:

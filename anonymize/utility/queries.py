@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.columns import VALUE
-from anonymize.contract import Table
-from anonymize.people.codes import code_domain
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Table
+from republish.anonymize.people.codes import code_domain
 
 DELTA = 0.005
 """Counts below this share of all people are not asked to be more accurate than that (section 4.2)."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.columns import VALUE
-from anonymize.contract import CategoryColumn, QuasiIdentifier, Schema
-from anonymize.formats import Format
-from anonymize.formats.published import Published, with_fewer_columns
-from anonymize.people.codes import MISSING_CODE, code_domain, encode
-from anonymize.utility.discernibility import discernibility
-from anonymize.utility.queries import (
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import CategoryColumn, QuasiIdentifier, Schema
+from republish.anonymize.formats import Format
+from republish.anonymize.formats.published import Published, with_fewer_columns
+from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode
+from republish.anonymize.utility.discernibility import discernibility
+from republish.anonymize.utility.queries import (
     Workload,
     overlap,
     random_workload,

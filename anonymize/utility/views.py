@@ -7,14 +7,20 @@ import itertools
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats
-from anonymize.contract import CategoryColumn, View
-from anonymize.contract.attributes import Column
-from anonymize.formats.intervals import read_number
-from anonymize.people.codes import encode_columns
-from anonymize.utility.discernibility import discernibility
-from anonymize.utility.queries import Workload, overlap, random_workload, relative_errors, workload_error
-from anonymize.utility.usefulness import (
+from republish.anonymize.arrays import Floats
+from republish.anonymize.contract import CategoryColumn, View
+from republish.anonymize.contract.attributes import Column
+from republish.anonymize.formats.intervals import read_number
+from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.utility.discernibility import discernibility
+from republish.anonymize.utility.queries import (
+    Workload,
+    overlap,
+    random_workload,
+    relative_errors,
+    workload_error,
+)
+from republish.anonymize.utility.usefulness import (
     QUERIES,
     WIDTH,
     Usefulness,

@@ -17,12 +17,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anonymize.attack.measures.followed import Followed, follow
-from anonymize.attack.measures.guessing import Clues, Guesses, guess_values
-from anonymize.attack.measures.known_people import KnownPeople, strike_out
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract
-from anonymize.formats.published import knowledge_table
 from benchmarks.census import census_contract, census_series
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.real_data import (
@@ -36,6 +30,12 @@ from benchmarks.real_data import (
 )
 from benchmarks.series import Made, Series, contract_of, released
 from benchmarks.tables import Table, main
+from republish.anonymize.attack.measures.followed import Followed, follow
+from republish.anonymize.attack.measures.guessing import Clues, Guesses, guess_values
+from republish.anonymize.attack.measures.known_people import KnownPeople, strike_out
+from republish.anonymize.columns import IDENTIFIER
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats.published import knowledge_table
 
 QUICK = {"people": 300, "releases": 2, "regroup": (1.0, 0.1), "others": False}
 SHOWN = (1, 2, 4)

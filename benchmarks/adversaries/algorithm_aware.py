@@ -14,14 +14,14 @@ from collections.abc import Hashable, Iterator, Sequence
 import numpy as np
 import polars as pl
 
-from anonymize.contract import Contract
-from anonymize.errors import RepublishError
-from anonymize.formats.published import knowledge_table
-from anonymize.people.codes import decode
 from benchmarks.adversaries import known_algorithm
 from benchmarks.adversaries.every_key import AlgorithmAware, algorithm_aware_posterior
 from benchmarks.series import released
 from benchmarks.tables import Table, main
+from republish.anonymize.contract import Contract
+from republish.anonymize.errors import RepublishError
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.people.codes import decode
 
 QUICK = {"series": 1, "keys": 5, "people": (4,), "policies": ("refuse",)}
 VALUES = ["a", "b", "c"]

@@ -13,13 +13,13 @@ from math import sqrt
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import Contract
 from benchmarks.adversaries.clues import regions
 from benchmarks.adversaries.frequencies import arrival_posteriors, guess_arrivals
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.series import contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.contract import Contract
 
 QUICK = {"people": 500, "r": 50, "releases": 2, "m": 4, "series": 1}
 VALUE = "occupation"

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints, Words
-from anonymize.m_invariance.group import group_people
+from republish.anonymize.arrays import Floats, Ints, Words
+from republish.anonymize.m_invariance.group import group_people
 
 
 def groups_by_lot(color: Ints, ranks: Words, shares: Floats, most: float) -> np.ndarray:

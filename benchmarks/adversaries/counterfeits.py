@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract
 from benchmarks.real_data import adult, adult_contract, data_folder, receipts_contract, receipts_series
 from benchmarks.series import Made, Series, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
+from republish.anonymize.columns import IDENTIFIER
+from republish.anonymize.contract import Contract
 
 QUICK = {"people": 100, "releases": 2, "series": 1, "with_real": 0}
 VALUES = [f"value {n}" for n in range(8)]

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.global_guarantee.partition import partition
-from anonymize.kernels.accounts import Accounts
 from benchmarks.adversaries.by_lot import groups_by_lot
 from benchmarks.adversaries.every_table import as_published, orders_within_colors, worst_posterior
 from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census
 from benchmarks.tables import Table, main
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.global_guarantee.partition import partition
+from republish.anonymize.kernels.accounts import Accounts
 
 QUICK = {"people": 300, "tiny": 1, "releases": 2}
 TINY = ((0, 0, 1, 1), (0, 0, 1, 2, 3), (0, 0, 1, 1, 2, 3), (0, 0, 1, 2, 3, 4), (0, 0, 1, 1, 2, 2))

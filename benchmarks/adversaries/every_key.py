@@ -13,8 +13,8 @@ from math import sqrt
 
 import polars as pl
 
-from anonymize.attack.risk import Contents, Row, posterior, rebuild
-from anonymize.formats.published import Published
+from republish.anonymize.attack.risk import Contents, Row, posterior, rebuild
+from republish.anonymize.formats.published import Published
 
 Publisher = Callable[[Sequence[pl.DataFrame], bytes], Hashable | None]
 """From the tables T(1), …, T(n) (`person`, `value`, quasi-identifiers as codes) and a key to what is

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
 from benchmarks.census import census, census_contract
 from benchmarks.series import contract_of, released
 from benchmarks.tables import Table, main
+from republish.anonymize.columns import VALUE
 
 QUICK = {"people": 400, "m": (3,)}
 

@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Contract
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.principles import principle_of
 from benchmarks.series import contract_of
 from benchmarks.tables import Table, main
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import principle_of
 
 QUICK = {"series": 1, "runs": 12, "m": (2,), "releases": (2,), "changes": (0,)}
 VALUES = tuple("abcde")

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.attack.measures.known_changes import Lives, follow_lives, learn_changes
-from anonymize.columns import IDENTIFIER
-from anonymize.formats.published import knowledge_table
 from benchmarks.census import census, census_contract
 from benchmarks.series import Series, contract_of, released
 from benchmarks.tables import Table, main
+from republish.anonymize.attack.measures.known_changes import Lives, follow_lives, learn_changes
+from republish.anonymize.columns import IDENTIFIER
+from republish.anonymize.formats.published import knowledge_table
 
 QUICK = {"people": 600, "releases": 3, "m": (3,)}
 VALUES = 50

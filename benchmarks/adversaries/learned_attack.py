@@ -13,13 +13,13 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from anonymize.contract import Contract
 from benchmarks.adversaries.arrivals import VALUE, shares, shuffled_contract
 from benchmarks.adversaries.clues import clue_names, clues
 from benchmarks.adversaries.learned import guess, scores, train
 from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census
 from benchmarks.series import dynamic_series, released
 from benchmarks.tables import Table, main
+from republish.anonymize.contract import Contract
 
 QUICK = {"people": 200, "r": 20, "releases": 2, "m": 4, "trained": 1, "attacked": 1}
 LEARNED_FROM = 6_000

@@ -32,19 +32,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Contract
-from anonymize.formats import ANATOMY
-from anonymize.learning.associations import Asked
-from anonymize.people.codes import encode_columns
 from benchmarks.census import census, census_contract
 from benchmarks.measures.estimates import hospital, last, present
 from benchmarks.measures.estimator import DATE
 from benchmarks.real_data import adult, adult_contract, data_folder
 from benchmarks.series import contract_of
 from benchmarks.tables import Table, main
-from orchestration.demo.hospital import SEED, hospital_snapshots
-from orchestration.readers.associations import groups_of, of_tables
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.learning.associations import Asked
+from republish.anonymize.people.codes import encode_columns
+from republish.orchestration.demo.hospital import SEED, hospital_snapshots
+from republish.orchestration.readers.associations import groups_of, of_tables
 
 FILES = "REPUBLISH_CSV"
 QUICK = {"most": 300, "words": ("a second hospital",)}

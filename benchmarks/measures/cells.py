@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Schema
-from anonymize.formats.published import Published
-from anonymize.people.codes import code_domain
-from anonymize.utility.queries import Workload
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Schema
+from republish.anonymize.formats.published import Published
+from republish.anonymize.people.codes import code_domain
+from republish.anonymize.utility.queries import Workload
 
 MOST_CELLS = 50_000_000
 """The largest domain: 400 MB."""

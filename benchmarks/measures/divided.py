@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from anonymize.formats import Published
-from anonymize.formats.format import Tables
-from anonymize.formats.published import knowledge_table
-from anonymize.principles import principle_of
-from anonymize.utility.usefulness import usefulness
 from benchmarks.census import census_contract, census_series
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.series import Made, contract_of, released
 from benchmarks.tables import Table, main
-from orchestration.series.shards import shard_numbers
+from republish.anonymize.formats import Published
+from republish.anonymize.formats.format import Tables
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.principles import principle_of
+from republish.anonymize.utility.usefulness import usefulness
+from republish.orchestration.series.shards import shard_numbers
 
 QUICK = {"people": 4_000, "shards": (1, 2)}
 HEADINGS = ("", "groups", "counterfeits", "NCP", "median error")

@@ -25,20 +25,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract
-from anonymize.people.codes import code_domain, decode, encode
-from anonymize.principles import principle_of
-from anonymize.promise.attacked import attack
-from anonymize.utility.queries import true_counts, workload_error
 from benchmarks.measures.estimates import coded, condition, hospital, last, workloads
 from benchmarks.measures.estimator import estimating
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.real_data import adult_contract, adult_series, data_folder
 from benchmarks.series import Made, Series, contract_of
 from benchmarks.tables import Table, main
-from orchestration.demo.hospital import hospital_snapshots
-from orchestration.readers.estimate.statements import quoted
+from republish.anonymize.columns import IDENTIFIER
+from republish.anonymize.contract import Contract
+from republish.anonymize.people.codes import code_domain, decode, encode
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise.attacked import attack
+from republish.anonymize.utility.queries import true_counts, workload_error
+from republish.orchestration.demo.hospital import hospital_snapshots
+from republish.orchestration.readers.estimate.statements import quoted
 
 QUICK = {"people": 300, "conditions": 2, "releases": 1}
 HEADINGS = (

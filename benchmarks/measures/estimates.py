@@ -27,21 +27,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import CategoryAttribute, Contract, DateAttribute
-from anonymize.errors import NotEligible
-from anonymize.formats import ANATOMY
-from anonymize.people.codes import code_domain, encode_columns
-from anonymize.principles import parse_contract, principle_of
-from anonymize.utility.queries import Workload, true_counts
 from benchmarks.measures.estimator import estimating
 from benchmarks.measures.peoples import chosen_on, held_out, other_tables, principles
 from benchmarks.measures.queries import estimated_counts
 from benchmarks.series import Made, Series, contract_of, released
 from benchmarks.tables import Table, main
-from orchestration.contracts.contract_file import load_contract
-from orchestration.demo.hospital import CONTRACT
-from orchestration.readers.estimate.statements import quoted, text
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import CategoryAttribute, Contract, DateAttribute
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.people.codes import code_domain, encode_columns
+from republish.anonymize.principles import parse_contract, principle_of
+from republish.anonymize.utility.queries import Workload, true_counts
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.demo.hospital import CONTRACT
+from republish.orchestration.readers.estimate.statements import quoted, text
 
 QUICK = {"people": 300, "conditions": 1, "words": ("students, few values: m_invariance",)}
 LEVELS = {0.95: 1.96, 0.8: 1.2816, 0.5: 0.6745}

@@ -10,15 +10,15 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, ROW_NAME
-from anonymize.contract import Contract
-from anonymize.formats import GENERALIZATION
-from anonymize.principles import principle_of
 from benchmarks.measures.cells import Cells, cells_of_people
-from orchestration.readers.datapackage.dated import dated
-from orchestration.readers.datapackage.package import data_package
-from orchestration.readers.estimate.command import prepared
-from orchestration.readers.estimate.statements import estimate_sql, quoted
+from republish.anonymize.columns import IDENTIFIER, ROW_NAME
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.principles import principle_of
+from republish.orchestration.readers.datapackage.dated import dated
+from republish.orchestration.readers.datapackage.package import data_package
+from republish.orchestration.readers.estimate.command import prepared
+from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
 
 DATE = "2024-01-01"
 

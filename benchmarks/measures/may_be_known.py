@@ -25,9 +25,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, VALUE
-from anonymize.contract import Contract
-from anonymize.errors import NotEligible
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.measures.cells import cells_of_people
 from benchmarks.measures.estimator import estimated_cells
@@ -36,6 +33,9 @@ from benchmarks.measures.queries import SELECTIVITY, workload_errors
 from benchmarks.real_data import adult_contract, adult_series, data_folder
 from benchmarks.series import Made, Series, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
+from republish.anonymize.columns import IDENTIFIER, VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.errors import NotEligible
 
 QUICK = {"people": 600, "releases": 2}
 CHANGING = 0.02

@@ -21,8 +21,8 @@ from benchmarks.measures.estimates import condition, hospital, last, present, wo
 from benchmarks.measures.estimator import DATE, estimating
 from benchmarks.series import Made, contract_of
 from benchmarks.tables import Table, main
-from orchestration.demo.hospital import SEED, hospital_snapshots
-from orchestration.readers.estimate.statements import quoted
+from republish.orchestration.demo.hospital import SEED, hospital_snapshots
+from republish.orchestration.readers.estimate.statements import quoted
 
 QUICK = {"conditions": 2, "words": ("a second hospital",)}
 QUARTILES = (0.25, 0.5, 0.75)

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Contract
-from anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
-from anonymize.utility.queries import random_workload, relative_errors, true_counts
-from anonymize.utility.usefulness import grouped_counts, information_lost, mean_widths
 from benchmarks.census import DOMAINS, census, census_contract
 from benchmarks.series import Made, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
+from republish.anonymize.utility.queries import random_workload, relative_errors, true_counts
+from republish.anonymize.utility.usefulness import grouped_counts, information_lost, mean_widths
 
 QUICK = {"people": 400, "releases": 1}
 COLUMNS: tuple[dict[str, Any], ...] = (

@@ -15,9 +15,6 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from anonymize.baseline.mondrian import mondrian
-from anonymize.contract import Contract
-from anonymize.formats import ANATOMY
 from benchmarks.census import ROWS, census, census_contract
 from benchmarks.measures.cells import Cells, cells_of_groups, cells_of_people
 from benchmarks.measures.estimator import estimated_cells
@@ -25,6 +22,9 @@ from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.queries import SELECTIVITY, workload_errors
 from benchmarks.series import contract_of, pseudonymous, released
 from benchmarks.tables import Table, main
+from republish.anonymize.baseline.mondrian import mondrian
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats import ANATOMY
 
 QUICK = {"rows": (500,), "m": 4}
 WARM = 5_000

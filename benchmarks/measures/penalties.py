@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.contract import Schema
-from anonymize.people.codes import code_domain
+from republish.anonymize.contract import Schema
+from republish.anonymize.people.codes import code_domain
 
 
 def normalized_certainty_penalty(boxes: pl.DataFrame, sizes: pl.DataFrame, schema: Schema) -> float:

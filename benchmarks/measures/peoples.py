@@ -27,8 +27,8 @@ from benchmarks.real_data import (
     utilities_series,
 )
 from benchmarks.series import Series, dynamic_series
-from orchestration.contracts.contract_file import load_contract
-from orchestration.demo.hospital import CONTRACT, hospital_snapshots
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.demo.hospital import CONTRACT, hospital_snapshots
 
 RELEASES = 8
 HOURS, SHARES = (19.25, 20, 30, 35, 38.5, 40), (0.05, 0.1, 0.05, 0.2, 0.4, 0.2)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Contract, Schema
-from anonymize.people.codes import code_domain
-from anonymize.utility.queries import Workload, overlap, random_intervals
 from benchmarks.measures.cells import Cells
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Contract, Schema
+from republish.anonymize.people.codes import code_domain
+from republish.anonymize.utility.queries import Workload, overlap, random_intervals
 
 QUERIES, SELECTIVITY = 10_000, 0.1
 """Those of the m-invariance paper's Figures 7 and 8b."""

@@ -27,20 +27,20 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack.coverage import value_domain
-from anonymize.attack.intersection import intersect_hosts
-from anonymize.attack.measures.correlations import guess_by_correlations
-from anonymize.columns import VALUE
-from anonymize.contract import Contract
-from anonymize.errors import ContractError, NotEligible
-from anonymize.formats.published import knowledge_table
-from anonymize.principles import principle_of
-from anonymize.utility.usefulness import usefulness
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.real_data import adult, adult_contract, data_folder, receipts_contract, receipts_series
 from benchmarks.series import Made, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
+from republish.anonymize.attack.coverage import value_domain
+from republish.anonymize.attack.intersection import intersect_hosts
+from republish.anonymize.attack.measures.correlations import guess_by_correlations
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.errors import ContractError, NotEligible
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.principles import principle_of
+from republish.anonymize.utility.usefulness import usefulness
 
 QUICK = {"people": 600, "releases": 2, "large": 1000}
 HEADINGS = (

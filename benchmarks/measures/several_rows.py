@@ -29,10 +29,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import PSEUDONYM
-from anonymize.contract import Contract
-from anonymize.principles import principle_of
-from anonymize.promise.attacked import attack
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.measures.cells import cells_of_people
 from benchmarks.measures.estimator import estimated_cells
@@ -40,6 +36,10 @@ from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.queries import SELECTIVITY, workload_errors
 from benchmarks.series import Made, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
+from republish.anonymize.columns import PSEUDONYM
+from republish.anonymize.contract import Contract
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise.attacked import attack
 
 QUICK = {"people": 400, "releases": 2}
 HEADINGS = (

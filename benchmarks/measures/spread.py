@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.contract import Contract
-from anonymize.contract.combined import values_of
-from anonymize.errors import ContractError, NotEligible
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.several_columns import errors_of
 from benchmarks.real_data import data_folder, free1_contract
 from benchmarks.series import Made, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
-from orchestration.snapshots.sources import enter
-from orchestration.snapshots.validation import conform
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.errors import ContractError, NotEligible
+from republish.orchestration.snapshots.sources import enter
+from republish.orchestration.snapshots.validation import conform
 
 QUICK = {"people": 200, "releases": 2, "large": 300}
 HEADINGS = (

@@ -16,9 +16,6 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 
-from anonymize.attack.equivalence import compromised
-from anonymize.e_equivalence import plan as e_plan
-from anonymize.m_invariance.release import GROUPING
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract, census_series
 from benchmarks.measures.cells import cells_of_people
 from benchmarks.measures.estimator import estimated_cells
@@ -33,6 +30,9 @@ from benchmarks.real_data import (
 )
 from benchmarks.series import Made, Series, contract_of, released
 from benchmarks.tables import Table, main
+from republish.anonymize.attack.equivalence import compromised
+from republish.anonymize.e_equivalence import plan as e_plan
+from republish.anonymize.m_invariance.release import GROUPING
 
 QUICK = {"live": 400, "few": 200, "releases": 2, "m": 4, "kept": 400, "real": 0}
 GROUPS = 10**6

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.attack.coverage import value_domain
-from anonymize.attack.intersection import candidates, intersect, intersected
-from anonymize.baseline.mondrian import mondrian
-from anonymize.formats.published import Published, knowledge_table
 from benchmarks.census import LIVE, ROWS, census_contract, census_series
 from benchmarks.series import contract_of, pseudonymous, released
 from benchmarks.tables import Table, draw, main
+from republish.anonymize.attack.coverage import value_domain
+from republish.anonymize.attack.intersection import candidates, intersect, intersected
+from republish.anonymize.baseline.mondrian import mondrian
+from republish.anonymize.formats.published import Published, knowledge_table
 
 QUICK = {"r": (100, 200), "l": (2,), "m": (2,), "rows": 900, "live": 500}
 OURS, THEIRS = "m-invariance, m = {}", "l-diverse Mondrian, l = {}"

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.people.codes import encode_columns
-from anonymize.utility.queries import random_workload, true_counts
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.queries import estimated_counts, median_relative_error
 from benchmarks.real_data import data_folder, is_here, receipts_contract, receipts_series
 from benchmarks.series import Made, contract_of, released
 from benchmarks.tables import Table, main
+from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.utility.queries import random_workload, true_counts
 
 QUICK = {"people": 2_000, "releases": 2, "real": 0}
 VALUES, SKEW = 50, 0.05

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from anonymize.contract import Contract
 from benchmarks.census import LIVE, census_contract, census_series
 from benchmarks.measures.cells import cells_of_groups, cells_of_people
 from benchmarks.measures.estimator import estimated_cells
@@ -33,6 +32,7 @@ from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.queries import SELECTIVITIES, SELECTIVITY, workload_errors
 from benchmarks.series import contract_of, released
 from benchmarks.tables import Table, draw, main
+from republish.anonymize.contract import Contract
 
 QUICK = {"rows": 500, "releases": 2, "m": (4,), "first_m": 4, "shares": (0.1,), "sensitive": ("income",)}
 EVERY = 10

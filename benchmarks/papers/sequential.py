@@ -23,13 +23,13 @@ import numpy as np
 import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
-from anonymize.contract import CategoryColumn, ViewContract
-from anonymize.errors import NotEligible
-from anonymize.sequential.matching import Pairs, code_view, read_earlier, unrelated
-from anonymize.sequential.specialize import Specialized, specialize
 from benchmarks.real_data import ADULT_COLUMNS, adult_hierarchy, data_folder, is_here
 from benchmarks.series import contract_of
 from benchmarks.tables import Table, main
+from republish.anonymize.contract import CategoryColumn, ViewContract
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.sequential.matching import Pairs, code_view, read_earlier, unrelated
+from republish.anonymize.sequential.specialize import Specialized, specialize
 
 QUICK = {"records": 2_000, "thresholds": (200,), "confidences": (0.9,), "tops": 1}
 

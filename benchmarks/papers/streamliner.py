@@ -18,14 +18,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.buckets.plan import assign_counts
-from anonymize.buckets.signatures import Signatures
-from anonymize.contract import Contract
-from anonymize.m_invariance.group import group_people
-from anonymize.people.codes import encode_columns
-from anonymize.streamliner.candidates import gda, rda
-from anonymize.utility.discernibility import discernibility
-from anonymize.utility.queries import random_workload, true_counts, workload_error
 from benchmarks.adversaries.every_table import (
     all_partitions,
     as_published,
@@ -39,6 +31,14 @@ from benchmarks.measures.queries import estimated_counts
 from benchmarks.real_data import adult, adult_contract, data_folder, is_here
 from benchmarks.series import Made, contract_of, pseudonymous, released
 from benchmarks.tables import Table, main
+from republish.anonymize.buckets.plan import assign_counts
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.contract import Contract
+from republish.anonymize.m_invariance.group import group_people
+from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.streamliner.candidates import gda, rda
+from republish.anonymize.utility.discernibility import discernibility
+from republish.anonymize.utility.queries import random_workload, true_counts, workload_error
 
 QUICK = {"rows": 400, "most": 400, "queries": 5, "posteriors": 2, "real": 0}
 METHODS = ("rda", "gda")

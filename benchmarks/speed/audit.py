@@ -13,16 +13,16 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from anonymize.attack.coverage import value_domain
-from anonymize.attack.equivalence import compromised, minimum_equivalence
-from anonymize.attack.intersection import candidates, intersect
-from anonymize.formats.published import knowledge_table
-from anonymize.principles import principle_of
-from anonymize.promise.attacked import attack as attack_release
 from benchmarks.census import census_contract, census_series
 from benchmarks.papers.e_equivalence import merged_groups
 from benchmarks.series import contract_of, released
 from benchmarks.tables import Table, main
+from republish.anonymize.attack.coverage import value_domain
+from republish.anonymize.attack.equivalence import compromised, minimum_equivalence
+from republish.anonymize.attack.intersection import candidates, intersect
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise.attacked import attack as attack_release
 
 QUICK = {"people": 500, "releases": 2, "seconds": 5, "m": 4}
 

@@ -19,9 +19,9 @@ import yaml
 
 from benchmarks.speed.shards import MACHINE, RELEASES, deliver, series_contract, watched
 from benchmarks.tables import Table, main
-from orchestration.contracts.contract_file import load_contract
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 QUICK = {"people": (600,), "shards": (2,), "chunk": 300, "patience": 1}
 HEADINGS = ("", "seconds", "CPU seconds", "memory, MiB")
@@ -49,7 +49,7 @@ def _audits(
     command = [
         sys.executable,
         "-m",
-        "orchestration.cli",
+        "republish.orchestration.cli",
         "release",
         str(contract),
         "--through",
@@ -72,7 +72,15 @@ def _audits(
     )
     for way, given, more, engine in ways:
         asked = ["audit", str(series.published_folder), "--truth", str(work), "--contract", str(given)]
-        command = [sys.executable, "-m", "orchestration.cli", *asked, "--seconds", str(patience), *more]
+        command = [
+            sys.executable,
+            "-m",
+            "republish.orchestration.cli",
+            *asked,
+            "--seconds",
+            str(patience),
+            *more,
+        ]
         yield (
             way,
             *watched(command, MACHINE, {"REPUBLISH_ENGINE": engine, "REPUBLISH_LIMITS": "rows=100000000"}),

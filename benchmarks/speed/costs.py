@@ -23,17 +23,17 @@ from typing import Any
 import polars as pl
 import yaml
 
-from anonymize.baseline.mondrian import mondrian
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.series import contract_of, pseudonymous
 from benchmarks.speed.release import floor
 from benchmarks.speed.shards import MACHINE, RELEASES, Spent, deliver, series_contract, watched
 from benchmarks.tables import Table, main
-from orchestration.contracts.contract_file import load_contract
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.anonymize.baseline.mondrian import mondrian
+from republish.anonymize.columns import IDENTIFIER
+from republish.anonymize.contract import Contract
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 QUICK = {"people": (300,), "divided": 0, "rounds": 1, "audited": 0}
 FIVE = tuple(f"202{year}-01-01" for year in range(5))
@@ -140,7 +140,7 @@ def _audited(work: Path, people: int) -> Spent:
 
 
 def _run(*words: str) -> Spent:
-    return watched([sys.executable, "-m", "orchestration.cli", *words], MACHINE, dict(os.environ))
+    return watched([sys.executable, "-m", "republish.orchestration.cli", *words], MACHINE, dict(os.environ))
 
 
 if __name__ == "__main__":

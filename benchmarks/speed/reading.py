@@ -17,17 +17,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from anonymize.contract import Contract
-from anonymize.formats import GENERALIZATION
 from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census_contract
 from benchmarks.series import contract_of
 from benchmarks.spent import spent
 from benchmarks.tables import Table, main
-from orchestration.readers.datapackage.dated import dated
-from orchestration.readers.datapackage.folder import column_types, texts
-from orchestration.storage.manifest import COUNTED, Described, manifest, sums
-from orchestration.storage.parts import write_parts
-from orchestration.storage.store import write_folder, write_table
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats import GENERALIZATION
+from republish.orchestration.readers.datapackage.dated import dated
+from republish.orchestration.readers.datapackage.folder import column_types, texts
+from republish.orchestration.storage.manifest import COUNTED, Described, manifest, sums
+from republish.orchestration.storage.parts import write_parts
+from republish.orchestration.storage.store import write_folder, write_table
 
 QUICK = {"verified": 20_000, "estimated": 5_000}
 DATE, GROUP, PARTS, AT_ONCE = "2024-01-01", 10, 10, 100_000
@@ -43,7 +43,9 @@ def tables(verified: int = 20_000_000, estimated: int = 2_000_000, seed: int = 1
         for name, parts in (("one file", None), (f"{PARTS} parts", rows // PARTS)):
             with tempfile.TemporaryDirectory() as place:
                 folder = _published(Path(place), contract, rows, parts, seed)
-                cost = spent(sys.executable, "-m", "orchestration.cli", command, str(folder), *options)
+                cost = spent(
+                    sys.executable, "-m", "republish.orchestration.cli", command, str(folder), *options
+                )
             found.append((command, rows, name, cost["clock"], cost["processor"], cost["memory"] / 1024))
     headings = ("command", "rows", "table", "seconds", "CPU seconds", "memory (GiB)")
     yield Table(f"{len(contract.quasi_identifiers)} attributes under intervals", headings, found)

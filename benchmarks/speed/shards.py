@@ -33,15 +33,15 @@ import yaml
 
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.tables import Table, main
-from orchestration.chain.delta import CHANGES
-from orchestration.chain.snapshot import KEPT, PEOPLE
-from orchestration.contracts.contract_file import load_contract
-from orchestration.engine.local import BASE, PER_PERSON
-from orchestration.series.release_record import COMMITTED
-from orchestration.series.series import Series
-from orchestration.series.shards import shard_folders
-from orchestration.snapshots.sources import PIECE
-from orchestration.storage.home import Home
+from republish.orchestration.chain.delta import CHANGES
+from republish.orchestration.chain.snapshot import KEPT, PEOPLE
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.engine.local import BASE, PER_PERSON
+from republish.orchestration.series.release_record import COMMITTED
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import shard_folders
+from republish.orchestration.snapshots.sources import PIECE
+from republish.orchestration.storage.home import Home
 
 QUICK = {"people": (2_000,), "shards": (2,), "chunk": 1_000, "limit": 8_192, "engine": "local[1]", "whole": 0}
 MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
@@ -165,7 +165,7 @@ def _releases(
     deliver([work / f"{release}.parquet" for release in RELEASES], people, chunk)
     for release in RELEASES:
         words = ["release", str(contract), "--through", release, "--home", str(home)]
-        command = [sys.executable, "-m", "orchestration.cli", *words]
+        command = [sys.executable, "-m", "republish.orchestration.cli", *words]
         began = time.time()
         spent = watched(command, limit, {"REPUBLISH_ENGINE": engine, "REPUBLISH_LIMITS": "rows=100000000"})
         (work / f"{release}.parquet").unlink()

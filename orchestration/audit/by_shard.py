@@ -13,24 +13,24 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack.finding import AttackResult, Count, count_of, findings_of_all
-from anonymize.attack.input import prepare_tables
-from anonymize.attack.intersection import Intersected
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.measures.correlations import of_all_shards as correlated_of_all
-from anonymize.attack.measures.presence import of_all_shards
-from anonymize.columns import VALUE
-from anonymize.contract import Schema
-from anonymize.errors import SnapshotError
-from anonymize.figures import combined
-from anonymize.formats import Format
-from anonymize.formats.published import GROUP, knowledge_table
-from anonymize.promise import Part
-from anonymize.promise.attacked import ReleaseAttack, attack_tables
-from anonymize.promise.rules import SHARDS, Entries
-from anonymize.utility.usefulness import usefulness
-from orchestration.audit.findings import AttackedRelease, AttackedSeries, Left
-from orchestration.audit.read.folders import (
+from republish.anonymize.attack.finding import AttackResult, Count, count_of, findings_of_all
+from republish.anonymize.attack.input import prepare_tables
+from republish.anonymize.attack.intersection import Intersected
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.measures.correlations import of_all_shards as correlated_of_all
+from republish.anonymize.attack.measures.presence import of_all_shards
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Schema
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.figures import combined
+from republish.anonymize.formats import Format
+from republish.anonymize.formats.published import GROUP, knowledge_table
+from republish.anonymize.promise import Part
+from republish.anonymize.promise.attacked import ReleaseAttack, attack_tables
+from republish.anonymize.promise.rules import SHARDS, Entries
+from republish.anonymize.utility.usefulness import usefulness
+from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Left
+from republish.orchestration.audit.read.folders import (
     PublishedSeries,
     Reading,
     ReleaseFiles,
@@ -38,9 +38,9 @@ from orchestration.audit.read.folders import (
     read_linked,
     shard_linkages,
 )
-from orchestration.audit.read.manifests import held_back
-from orchestration.audit.read.material import Material, ShardFiles
-from orchestration.audit.series import (
+from republish.orchestration.audit.read.manifests import held_back
+from republish.orchestration.audit.read.material import Material, ShardFiles
+from republish.orchestration.audit.series import (
     LINKAGE,
     OCCURRED,
     PEOPLE,
@@ -51,11 +51,11 @@ from orchestration.audit.series import (
     with_files,
     with_what_is_learned,
 )
-from orchestration.engine import the_engine
-from orchestration.storage.home import private_folder
-from orchestration.storage.scratch import scratch_folder
-from orchestration.storage.store import write_table
-from orchestration.unforeseen import named
+from republish.orchestration.engine import the_engine
+from republish.orchestration.storage.home import private_folder
+from republish.orchestration.storage.scratch import scratch_folder
+from republish.orchestration.storage.store import write_table
+from republish.orchestration.unforeseen import named
 
 PEOPLE_EACH = 8
 """A person of an audit takes as much memory as so many people of a release that is made: of two releases,

@@ -11,21 +11,34 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from anonymize.errors import PublishedFolderError, SignatureError
-from orchestration.audit import SECONDS
-from orchestration.audit.findings import Findings
-from orchestration.audit.read.folders import Reading, find_series, read_contract
-from orchestration.audit.read.foreign import load_mapping, states_promise
-from orchestration.audit.read.material import Material
-from orchestration.audit.report.conclusion import CHANGED, READING, combinations, in_words, releases, verdict
-from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
-from orchestration.audit.report.model import Row
-from orchestration.audit.run import attack, steps
-from orchestration.audit.signature import load_private_key, sign_report
-from orchestration.languages.language import ENGLISH, Language
-from orchestration.snapshots.previous import read_previous
-from orchestration.storage.home import Home, is_home
-from orchestration.unforeseen import named
+from republish.anonymize.errors import PublishedFolderError, SignatureError
+from republish.orchestration.audit import SECONDS
+from republish.orchestration.audit.findings import Findings
+from republish.orchestration.audit.read.folders import Reading, find_series, read_contract
+from republish.orchestration.audit.read.foreign import load_mapping, states_promise
+from republish.orchestration.audit.read.material import Material
+from republish.orchestration.audit.report.conclusion import (
+    CHANGED,
+    READING,
+    combinations,
+    in_words,
+    releases,
+    verdict,
+)
+from republish.orchestration.audit.report.document import (
+    About,
+    audited_releases,
+    describe,
+    signed_part,
+    write_report,
+)
+from republish.orchestration.audit.report.model import Row
+from republish.orchestration.audit.run import attack, steps
+from republish.orchestration.audit.signature import load_private_key, sign_report
+from republish.orchestration.languages.language import ENGLISH, Language
+from republish.orchestration.snapshots.previous import read_previous
+from republish.orchestration.storage.home import Home, is_home
+from republish.orchestration.unforeseen import named
 
 HOLDS, BROKEN = 0, 3
 

@@ -9,28 +9,28 @@ from typing import Any, Self
 
 import polars as pl
 
-from anonymize.attack.assignments import Choices
-from anonymize.attack.combinations import Combinations
-from anonymize.attack.equivalence import Equivalence
-from anonymize.attack.figures import EquivalenceFigures
-from anonymize.attack.finding import AttackResult
-from anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.measures.correlations import Correlated
-from anonymize.attack.measures.followed import Followed
-from anonymize.attack.measures.guessing import Clues, Guesses
-from anonymize.attack.measures.known_changes import KnownChanges, Lives
-from anonymize.attack.measures.known_people import KnownPeople, Struck
-from anonymize.attack.measures.presence import Presence
-from anonymize.contract import Product
-from anonymize.formats import Published
-from anonymize.people.renaming import suspected_renamings
-from anonymize.promise import Part, Promise
-from anonymize.promise.attacked import ReleaseAttack
-from anonymize.promise.registry import promised_in
-from anonymize.text import Text
-from anonymize.utility.usefulness import Usefulness
-from orchestration.audit.report.handout import People, SeriesName
+from republish.anonymize.attack.assignments import Choices
+from republish.anonymize.attack.combinations import Combinations
+from republish.anonymize.attack.equivalence import Equivalence
+from republish.anonymize.attack.figures import EquivalenceFigures
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.measures.correlations import Correlated
+from republish.anonymize.attack.measures.followed import Followed
+from republish.anonymize.attack.measures.guessing import Clues, Guesses
+from republish.anonymize.attack.measures.known_changes import KnownChanges, Lives
+from republish.anonymize.attack.measures.known_people import KnownPeople, Struck
+from republish.anonymize.attack.measures.presence import Presence
+from republish.anonymize.contract import Product
+from republish.anonymize.formats import Published
+from republish.anonymize.people.renaming import suspected_renamings
+from republish.anonymize.promise import Part, Promise
+from republish.anonymize.promise.attacked import ReleaseAttack
+from republish.anonymize.promise.registry import promised_in
+from republish.anonymize.text import Text
+from republish.anonymize.utility.usefulness import Usefulness
+from republish.orchestration.audit.report.handout import People, SeriesName
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from anonymize.attack.figures import AttackFigures, RiskFigures
-from anonymize.promise import Posterior
-from anonymize.text import Text
-from orchestration.audit.findings import AttackedSeries, Gap
-from orchestration.audit.read.material import Material, promises_of
+from republish.anonymize.attack.figures import AttackFigures, RiskFigures
+from republish.anonymize.promise import Posterior
+from republish.anonymize.text import Text
+from republish.orchestration.audit.findings import AttackedSeries, Gap
+from republish.orchestration.audit.read.material import Material, promises_of
 
 
 def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:

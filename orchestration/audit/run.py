@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import polars as pl
 
-from anonymize.contract import Product
-from anonymize.promise import Promise
-from orchestration.audit.by_shard import attack_by_shard, steps_by_shard
-from orchestration.audit.findings import AttackedSeries, Findings
-from orchestration.audit.gaps import not_covered
-from orchestration.audit.read.material import Material, promises_of
-from orchestration.audit.series import attack_series
+from republish.anonymize.contract import Product
+from republish.anonymize.promise import Promise
+from republish.orchestration.audit.by_shard import attack_by_shard, steps_by_shard
+from republish.orchestration.audit.findings import AttackedSeries, Findings
+from republish.orchestration.audit.gaps import not_covered
+from republish.orchestration.audit.read.material import Material, promises_of
+from republish.orchestration.audit.series import attack_series
 
 
 def steps(material: Material) -> int:

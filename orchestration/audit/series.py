@@ -9,33 +9,33 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, choices_of
-from anonymize.attack.equivalence import Equivalence, minimum_equivalence
-from anonymize.attack.intersection import candidates
-from anonymize.attack.knowledge import MEMBERS, Knowledge
-from anonymize.attack.measures.correlations import guess_by_correlations
-from anonymize.attack.measures.followed import follow
-from anonymize.attack.measures.guessing import Guesses, guess_values
-from anonymize.attack.measures.known_changes import follow_lives, learn_changes
-from anonymize.attack.measures.known_people import strike_out
-from anonymize.attack.measures.presence import Presence, guess_presence
-from anonymize.attack.same_values import CONTENTS
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Product, Schema, View
-from anonymize.errors import PublishedFolderError
-from anonymize.formats import Format, Published
-from anonymize.formats.published import GROUP, by_column, knowledge_table, with_fewer_columns
-from anonymize.people.renaming import moves
-from anonymize.principles import principle_of, publisher_of
-from anonymize.promise import Promise
-from anonymize.promise.attacked import attack as attack_one
-from anonymize.promise.registry import kinds_of
-from anonymize.promise.rules import Entries
-from anonymize.text import Text
-from anonymize.utility.usefulness import Usefulness, usefulness
-from anonymize.utility.views import view_usefulness
-from orchestration.audit.findings import AttackedRelease, AttackedSeries
-from orchestration.audit.read.folders import (
+from republish.anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, choices_of
+from republish.anonymize.attack.equivalence import Equivalence, minimum_equivalence
+from republish.anonymize.attack.intersection import candidates
+from republish.anonymize.attack.knowledge import MEMBERS, Knowledge
+from republish.anonymize.attack.measures.correlations import guess_by_correlations
+from republish.anonymize.attack.measures.followed import follow
+from republish.anonymize.attack.measures.guessing import Guesses, guess_values
+from republish.anonymize.attack.measures.known_changes import follow_lives, learn_changes
+from republish.anonymize.attack.measures.known_people import strike_out
+from republish.anonymize.attack.measures.presence import Presence, guess_presence
+from republish.anonymize.attack.same_values import CONTENTS
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Product, Schema, View
+from republish.anonymize.errors import PublishedFolderError
+from republish.anonymize.formats import Format, Published
+from republish.anonymize.formats.published import GROUP, by_column, knowledge_table, with_fewer_columns
+from republish.anonymize.people.renaming import moves
+from republish.anonymize.principles import principle_of, publisher_of
+from republish.anonymize.promise import Promise
+from republish.anonymize.promise.attacked import attack as attack_one
+from republish.anonymize.promise.registry import kinds_of
+from republish.anonymize.promise.rules import Entries
+from republish.anonymize.text import Text
+from republish.anonymize.utility.usefulness import Usefulness, usefulness
+from republish.anonymize.utility.views import view_usefulness
+from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries
+from republish.orchestration.audit.read.folders import (
     PublishedSeries,
     ReleaseFiles,
     format_of,
@@ -44,11 +44,11 @@ from orchestration.audit.read.folders import (
     read_release,
     read_truth,
 )
-from orchestration.audit.read.manifests import chain_finding, claims_finding, held_back
-from orchestration.audit.read.material import Material, promises_of
-from orchestration.audit.read.texts import compare_texts
-from orchestration.storage.store import read_table
-from orchestration.unforeseen import named
+from republish.orchestration.audit.read.manifests import chain_finding, claims_finding, held_back
+from republish.orchestration.audit.read.material import Material, promises_of
+from republish.orchestration.audit.read.texts import compare_texts
+from republish.orchestration.storage.store import read_table
+from republish.orchestration.unforeseen import named
 
 PEOPLE, LINKAGE, OCCURRED = "people.parquet", "linkage.parquet", "occurred.parquet"
 """What a shard has of a release, in its folder; and how often values occurred in all, in the one above."""

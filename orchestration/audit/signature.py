@@ -17,10 +17,10 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from anonymize.errors import PublishedFolderError, SignatureError
-from orchestration.storage.manifest import MANIFEST, TABLES, is_release, release_folders
-from orchestration.storage.parts import table_of
-from orchestration.storage.store import read_json, sha256
+from republish.anonymize.errors import PublishedFolderError, SignatureError
+from republish.orchestration.storage.manifest import MANIFEST, TABLES, is_release, release_folders
+from republish.orchestration.storage.parts import table_of
+from republish.orchestration.storage.store import read_json, sha256
 
 SIGNED, SIGNATURE = "audit.signed.json", "audit.sig"
 PASSPHRASE_VARIABLE = "REPUBLISH_SIGN_PASSPHRASE"  # noqa: S105 - its name alone

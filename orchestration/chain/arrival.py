@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from anonymize.errors import SnapshotError
-from orchestration.series.series import Series
-from orchestration.snapshots.sources import source_of
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.sources import source_of
 
 
 def has_arrived(series: Series, release: str) -> bool:

@@ -12,18 +12,18 @@ from typing import Any, Self
 
 import polars as pl
 
-from anonymize.attack.knowledge import Knowledge
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Product
-from anonymize.errors import AuditFailed
-from anonymize.figures import Figures
-from anonymize.principle.candidate import Candidate
-from anonymize.principles import principle_of, publisher_of
-from anonymize.promise import Promise
-from anonymize.promise.attacked import ReleaseAttack, attack
-from anonymize.promise.check import figures_of, figures_of_all, named_together
-from anonymize.promise.registry import checks_of, describe_findings
-from orchestration.expectations import Verdict, judge
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Product
+from republish.anonymize.errors import AuditFailed
+from republish.anonymize.figures import Figures
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principles import principle_of, publisher_of
+from republish.anonymize.promise import Promise
+from republish.anonymize.promise.attacked import ReleaseAttack, attack
+from republish.anonymize.promise.check import figures_of, figures_of_all, named_together
+from republish.anonymize.promise.registry import checks_of, describe_findings
+from republish.orchestration.expectations import Verdict, judge
 
 ATTACK = "attack"
 """The check and the suite of what an adversary is left with."""

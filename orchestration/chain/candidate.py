@@ -7,21 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import AlreadyPublished
-from anonymize.principles import principle_of
-from orchestration.chain.audit import NO_EVIDENCE, Judged
-from orchestration.chain.commit import AuditedRelease, commit
-from orchestration.chain.inputs import made_from
-from orchestration.chain.making import Clock, audited, promised, refuse_unfit
-from orchestration.chain.population_overlap import refuse_same_people
-from orchestration.chain.shard import make_shard
-from orchestration.chain.snapshot import identifiers_in, most_people
-from orchestration.engine import the_engine
-from orchestration.expectations import start_judge
-from orchestration.series.predecessor import Predecessor, predecessor_of
-from orchestration.series.release_record import COMMITTED, ReleaseRecord
-from orchestration.series.series import Series
-from orchestration.series.shards import jobs_of
+from republish.anonymize.errors import AlreadyPublished
+from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.audit import NO_EVIDENCE, Judged
+from republish.orchestration.chain.commit import AuditedRelease, commit
+from republish.orchestration.chain.inputs import made_from
+from republish.orchestration.chain.making import Clock, audited, promised, refuse_unfit
+from republish.orchestration.chain.population_overlap import refuse_same_people
+from republish.orchestration.chain.shard import make_shard
+from republish.orchestration.chain.snapshot import identifiers_in, most_people
+from republish.orchestration.engine import the_engine
+from republish.orchestration.expectations import start_judge
+from republish.orchestration.series.predecessor import Predecessor, predecessor_of
+from republish.orchestration.series.release_record import COMMITTED, ReleaseRecord
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import jobs_of
 
 
 def compute_candidate(series: Series, release: str) -> ReleaseRecord:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.contract import Product
-from anonymize.contract.changes import Change, column_changes, declared_columns
-from anonymize.errors import ContractError
-from anonymize.principles import principle_of
-from orchestration.series.series import Series
+from republish.anonymize.contract import Product
+from republish.anonymize.contract.changes import Change, column_changes, declared_columns
+from republish.anonymize.errors import ContractError
+from republish.anonymize.principles import principle_of
+from republish.orchestration.series.series import Series
 
 
 def declared(contract: Product) -> dict[str, Any]:

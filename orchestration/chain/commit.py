@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.principle.candidate import ReleaseFigures
-from anonymize.promise import Promise
-from orchestration.chain.audit import Audit
-from orchestration.chain.changes import declared
-from orchestration.chain.making import Clock
-from orchestration.chain.merging import merge_shards
-from orchestration.chain.shard import ShardResult
-from orchestration.series.release_record import ReleaseRecord, write_committed
-from orchestration.series.series import Series
+from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.anonymize.promise import Promise
+from republish.orchestration.chain.audit import Audit
+from republish.orchestration.chain.changes import declared
+from republish.orchestration.chain.making import Clock
+from republish.orchestration.chain.merging import merge_shards
+from republish.orchestration.chain.shard import ShardResult
+from republish.orchestration.series.release_record import ReleaseRecord, write_committed
+from republish.orchestration.series.series import Series
 
 
 @dataclass(frozen=True)

@@ -12,24 +12,30 @@ from typing import Any, get_args
 import polars as pl
 from pydantic import ValidationError
 
-from anonymize.attack.measures.guessing import Guesses, guess_values
-from anonymize.columns import PSEUDONYM, VALUE, most_of
-from anonymize.contract import Product, Schema, Sensitive
-from anonymize.contract.combined import values_of
-from anonymize.contract.sensitive import with_level
-from anonymize.errors import AuditFailed, ContractError, NotEligible, SnapshotError, ValueChangeRefused
-from anonymize.formats.format import Tables
-from anonymize.formats.published import Published, knowledge_table
-from anonymize.principle.principle import Choice
-from anonymize.principles import PRINCIPLES, principle_of, with_parameters
-from anonymize.utility.usefulness import information_lost, usefulness
-from orchestration.chain.audit import Audit, Judged
-from orchestration.chain.making import AttackedCandidate, Clock, Remembered, audited, draw, promised
-from orchestration.chain.snapshot import first_shard, look_at_snapshot
-from orchestration.series.series import Series
-from orchestration.series.shards import Shard
-from orchestration.snapshots.sources import source_of
-from orchestration.storage.scratch import scratch_folder
+from republish.anonymize.attack.measures.guessing import Guesses, guess_values
+from republish.anonymize.columns import PSEUDONYM, VALUE, most_of
+from republish.anonymize.contract import Product, Schema, Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.contract.sensitive import with_level
+from republish.anonymize.errors import (
+    AuditFailed,
+    ContractError,
+    NotEligible,
+    SnapshotError,
+    ValueChangeRefused,
+)
+from republish.anonymize.formats.format import Tables
+from republish.anonymize.formats.published import Published, knowledge_table
+from republish.anonymize.principle.principle import Choice
+from republish.anonymize.principles import PRINCIPLES, principle_of, with_parameters
+from republish.anonymize.utility.usefulness import information_lost, usefulness
+from republish.orchestration.chain.audit import Audit, Judged
+from republish.orchestration.chain.making import AttackedCandidate, Clock, Remembered, audited, draw, promised
+from republish.orchestration.chain.snapshot import first_shard, look_at_snapshot
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import Shard
+from republish.orchestration.snapshots.sources import source_of
+from republish.orchestration.storage.scratch import scratch_folder
 
 LADDER = (2, 3, 4, 6, 8, 10)
 """The values that are compared where none are named; the contract's own is one more."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM, entries, exactly
-from anonymize.errors import SnapshotError
-from anonymize.spelling import identifier_forms
-from orchestration.chain.snapshot import Snapshot
-from orchestration.series.shards import Shard, shard_numbers
-from orchestration.snapshots.files import read_file
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, entries, exactly
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.spelling import identifier_forms
+from republish.orchestration.chain.snapshot import Snapshot
+from republish.orchestration.series.shards import Shard, shard_numbers
+from republish.orchestration.snapshots.files import read_file
 
 COLUMN = "column"
 """The column of such a file that names the column of a wrong value; its other one is the identifier's."""

@@ -8,35 +8,40 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, VALUE
-from anonymize.contract.expect import FREE_TEXT, OWN_VALUES
-from anonymize.contract.expected import (
+from republish.anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, VALUE
+from republish.anonymize.contract.expect import FREE_TEXT, OWN_VALUES
+from republish.anonymize.contract.expected import (
     RENAMED,
     DeltaFigures,
     describe_expected,
     describe_odd,
     expected_of_snapshot,
 )
-from anonymize.errors import HomeError, SnapshotError
-from anonymize.people.delta import delta, delta_figures
-from anonymize.people.own_values import count_values, own_values
-from anonymize.people.renaming import declarable, describe_renamings, moves_by_column, suspected_renamings
-from orchestration.chain.corrections import corrections_of
-from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, most_people
-from orchestration.contracts.yaml_text import on_a_line
-from orchestration.engine import the_engine
-from orchestration.expectations import Verdict, judge
-from orchestration.series.predecessor import Predecessor, predecessor_of
-from orchestration.series.series import Series
-from orchestration.series.shards import ShardJob, jobs_of
-from orchestration.snapshots.identifiers import (
+from republish.anonymize.errors import HomeError, SnapshotError
+from republish.anonymize.people.delta import delta, delta_figures
+from republish.anonymize.people.own_values import count_values, own_values
+from republish.anonymize.people.renaming import (
+    declarable,
+    describe_renamings,
+    moves_by_column,
+    suspected_renamings,
+)
+from republish.orchestration.chain.corrections import corrections_of
+from republish.orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, most_people
+from republish.orchestration.contracts.yaml_text import on_a_line
+from republish.orchestration.engine import the_engine
+from republish.orchestration.expectations import Verdict, judge
+from republish.orchestration.series.predecessor import Predecessor, predecessor_of
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import ShardJob, jobs_of
+from republish.orchestration.snapshots.identifiers import (
     MOST_COMPARED,
     all_but_one_character,
     changed_form,
     drifted,
     gone_and_new,
 )
-from orchestration.storage.store import PARTIAL, read_table, write_table
+from republish.orchestration.storage.store import PARTIAL, read_table, write_table
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.columns import entries
-from orchestration.engine import the_engine
-from orchestration.series.series import Series
-from orchestration.series.shards import Shard, shard_numbers, shards_of
-from orchestration.snapshots import sources
-from orchestration.snapshots.arrow import with_numerics
-from orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
-from orchestration.snapshots.sources import ROW, Piece, Source
-from orchestration.steps import say_step
-from orchestration.storage.home import private_folder
-from orchestration.storage.store import read_table, write_table
+from republish.anonymize.columns import entries
+from republish.orchestration.engine import the_engine
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import Shard, shard_numbers, shards_of
+from republish.orchestration.snapshots import sources
+from republish.orchestration.snapshots.arrow import with_numerics
+from republish.orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
+from republish.orchestration.snapshots.sources import ROW, Piece, Source
+from republish.orchestration.steps import say_step
+from republish.orchestration.storage.home import private_folder
+from republish.orchestration.storage.store import read_table, write_table
 
 
 @dataclass(frozen=True)

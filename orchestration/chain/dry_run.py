@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from anonymize.principle.candidate import ReleaseFigures
-from orchestration.chain.candidate import make_whole
-from orchestration.chain.delta import compare
-from orchestration.chain.inputs import people_of
-from orchestration.chain.making import Clock, draw_candidate
-from orchestration.engine import the_engine
-from orchestration.series.predecessor import predecessor_of
-from orchestration.series.release_record import ReleaseRecord, read_state
-from orchestration.series.series import Series
-from orchestration.series.shards import ShardJob, jobs_of
+from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.orchestration.chain.candidate import make_whole
+from republish.orchestration.chain.delta import compare
+from republish.orchestration.chain.inputs import people_of
+from republish.orchestration.chain.making import Clock, draw_candidate
+from republish.orchestration.engine import the_engine
+from republish.orchestration.series.predecessor import predecessor_of
+from republish.orchestration.series.release_record import ReleaseRecord, read_state
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import ShardJob, jobs_of
 
 
 def with_home_untouched(series: Series) -> Series:

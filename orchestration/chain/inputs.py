@@ -7,17 +7,17 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import CORRECTED, PSEUDONYM
-from anonymize.errors import HomeError, SnapshotError
-from anonymize.principles import principle_of
-from orchestration.chain.delta import CHANGES
-from orchestration.chain.snapshot import KEPT, PEOPLE, content_digest
-from orchestration.series.predecessor import Predecessor
-from orchestration.series.release_record import STATE
-from orchestration.series.series import Series
-from orchestration.series.shards import Shard
-from orchestration.snapshots.previous import read_previous
-from orchestration.storage.store import read_json, read_table
+from republish.anonymize.columns import CORRECTED, PSEUDONYM
+from republish.anonymize.errors import HomeError, SnapshotError
+from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.delta import CHANGES
+from republish.orchestration.chain.snapshot import KEPT, PEOPLE, content_digest
+from republish.orchestration.series.predecessor import Predecessor
+from republish.orchestration.series.release_record import STATE
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import Shard
+from republish.orchestration.snapshots.previous import read_previous
+from republish.orchestration.storage.store import read_json, read_table
 
 LAYOUT = "dated tables"
 """How tables are laid out in files: a candidate of another layout is made anew before it is published."""

@@ -8,23 +8,30 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from anonymize.attack.knowledge import Knowledge
-from anonymize.columns import CORRECTED, IDENTIFIER
-from anonymize.contract.expected import describe_expected, describe_odd, expected_of_release
-from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
-from anonymize.principle.candidate import Candidate, ReleaseFigures
-from anonymize.principle.state import State
-from anonymize.principles import principle_of
-from anonymize.promise import Promise
-from orchestration.chain.audit import Attacked, Audit, Judged, attack_candidate, audit, refuse_broken
-from orchestration.chain.changes import refuse_changes
-from orchestration.chain.delta import EXPECTED
-from orchestration.expectations import Verdict, judge
-from orchestration.series.predecessor import Predecessor, verify_predecessor
-from orchestration.series.series import Series
-from orchestration.series.shards import Shard
-from orchestration.snapshots.previous import join_previous
-from orchestration.steps import say_step
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.columns import CORRECTED, IDENTIFIER
+from republish.anonymize.contract.expected import describe_expected, describe_odd, expected_of_release
+from republish.anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
+from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise import Promise
+from republish.orchestration.chain.audit import (
+    Attacked,
+    Audit,
+    Judged,
+    attack_candidate,
+    audit,
+    refuse_broken,
+)
+from republish.orchestration.chain.changes import refuse_changes
+from republish.orchestration.chain.delta import EXPECTED
+from republish.orchestration.expectations import Verdict, judge
+from republish.orchestration.series.predecessor import Predecessor, verify_predecessor
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import Shard
+from republish.orchestration.snapshots.previous import join_previous
+from republish.orchestration.steps import say_step
 
 
 @dataclass

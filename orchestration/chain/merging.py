@@ -13,19 +13,19 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.errors import HomeError
-from anonymize.formats.format import Tables
-from anonymize.principles import principle_of
-from orchestration.chain.snapshot import most_people
-from orchestration.engine import the_engine
-from orchestration.engine.sorting import sorted_rows
-from orchestration.readers.datapackage.dated import dated
-from orchestration.series.release_record import CANDIDATE, LINKAGE
-from orchestration.series.series import Series
-from orchestration.series.shards import Shard, ShardJob, jobs_of, shards_of
-from orchestration.steps import say_step
-from orchestration.storage.parts import write_parts
-from orchestration.storage.store import PARTIAL, read_columns, read_table, sha256, write_table
+from republish.anonymize.errors import HomeError
+from republish.anonymize.formats.format import Tables
+from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.snapshot import most_people
+from republish.orchestration.engine import the_engine
+from republish.orchestration.engine.sorting import sorted_rows
+from republish.orchestration.readers.datapackage.dated import dated
+from republish.orchestration.series.release_record import CANDIDATE, LINKAGE
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import Shard, ShardJob, jobs_of, shards_of
+from republish.orchestration.steps import say_step
+from republish.orchestration.storage.parts import write_parts
+from republish.orchestration.storage.store import PARTIAL, read_columns, read_table, sha256, write_table
 
 GROUPS, HOSTS = "groups.parquet", "hosts.parquet"
 """In the folder of a shard, until it is merged: a row for each of its groups, and which of them has whom."""

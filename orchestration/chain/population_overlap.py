@@ -12,21 +12,21 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import View
-from anonymize.errors import ContractError
-from anonymize.people.persons import persons_of
-from orchestration.chain.snapshot import everybody_in, kept_snapshot, most_people
-from orchestration.engine import the_engine
-from orchestration.series.facts import Facts, facts_of, sensitive_names
-from orchestration.series.other_series import SHARDS, Sibling, published_releases, sibling, siblings
-from orchestration.series.persons import comparable, forgotten
-from orchestration.series.series import Series
-from orchestration.series.shards import Shard, ShardJob, jobs_of
-from orchestration.snapshots.previous import published_here
-from orchestration.storage.home import Home
-from orchestration.storage.parts import tables_in
-from orchestration.storage.store import read_columns, read_table, write_table
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.contract import View
+from republish.anonymize.errors import ContractError
+from republish.anonymize.people.persons import persons_of
+from republish.orchestration.chain.snapshot import everybody_in, kept_snapshot, most_people
+from republish.orchestration.engine import the_engine
+from republish.orchestration.series.facts import Facts, facts_of, sensitive_names
+from republish.orchestration.series.other_series import SHARDS, Sibling, published_releases, sibling, siblings
+from republish.orchestration.series.persons import comparable, forgotten
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import Shard, ShardJob, jobs_of
+from republish.orchestration.snapshots.previous import published_here
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.parts import tables_in
+from republish.orchestration.storage.store import read_columns, read_table, write_table
 
 NOTED = "people.parquet"
 """In the private folder of a series: `person`, as all products of the home call them, and `pseudonym`, as the

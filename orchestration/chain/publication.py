@@ -8,25 +8,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.attack.figures import ShareFigures
-from anonymize.errors import HomeError
-from anonymize.principles import principle_of
-from orchestration.chain.inputs import made_from
-from orchestration.chain.population_overlap import note_people, refuse_same_people
-from orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identifiers_in
-from orchestration.readers.datapackage.folder import column_types, texts
-from orchestration.series.homes import name_home
-from orchestration.series.predecessor import predecessor_of
-from orchestration.series.release_record import CANDIDATE, ReleaseRecord
-from orchestration.series.releases_after_backup import refuse_other_bytes
-from orchestration.series.series import Series
-from orchestration.series.shards import shards_of
-from orchestration.steps import say_step
-from orchestration.storage.home import only_one, public_folder
-from orchestration.storage.in_stores import has, put_release
-from orchestration.storage.log import note
-from orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
-from orchestration.storage.store import SUMS, read_json, sha256, write_folder
+from republish.anonymize.attack.figures import ShareFigures
+from republish.anonymize.errors import HomeError
+from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.inputs import made_from
+from republish.orchestration.chain.population_overlap import note_people, refuse_same_people
+from republish.orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identifiers_in
+from republish.orchestration.readers.datapackage.folder import column_types, texts
+from republish.orchestration.series.homes import name_home
+from republish.orchestration.series.predecessor import predecessor_of
+from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord
+from republish.orchestration.series.releases_after_backup import refuse_other_bytes
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import shards_of
+from republish.orchestration.steps import say_step
+from republish.orchestration.storage.home import only_one, public_folder
+from republish.orchestration.storage.in_stores import has, put_release
+from republish.orchestration.storage.log import note
+from republish.orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
+from republish.orchestration.storage.store import SUMS, read_json, sha256, write_folder
 
 
 @dataclass(frozen=True)

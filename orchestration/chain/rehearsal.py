@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from anonymize.principle.candidate import ReleaseFigures
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.publication import publish
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
-from orchestration.storage.scratch import scratch_folder
+from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.scratch import scratch_folder
 
 NOT_COPIED = ("dagster", ".lock", ".releasing")
 """Of a home: what the chain does not read."""

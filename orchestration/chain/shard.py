@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.together import below_together
-from anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.rows import names_in_linkage
-from anonymize.principle.candidate import ReleaseFigures
-from anonymize.principles import principle_of
-from anonymize.promise import Candidates, Promise
-from orchestration.chain.audit import Attacked
-from orchestration.chain.inputs import people_of
-from orchestration.chain.making import AttackedCandidate, Clock, draw, promised, remembered_of
-from orchestration.chain.merging import write_groups
-from orchestration.chain.population_overlap import separate_products
-from orchestration.series.other_series import separate_siblings
-from orchestration.series.release_record import read_knowledge, write_published, write_tables
-from orchestration.series.series import Series
-from orchestration.series.shards import ShardJob
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.together import below_together
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.rows import names_in_linkage
+from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise import Candidates, Promise
+from republish.orchestration.chain.audit import Attacked
+from republish.orchestration.chain.inputs import people_of
+from republish.orchestration.chain.making import AttackedCandidate, Clock, draw, promised, remembered_of
+from republish.orchestration.chain.merging import write_groups
+from republish.orchestration.chain.population_overlap import separate_products
+from republish.orchestration.series.other_series import separate_siblings
+from republish.orchestration.series.release_record import read_knowledge, write_published, write_tables
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import ShardJob
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,25 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract.combined import combine
-from anonymize.errors import AlreadyPublished, SnapshotError
-from anonymize.people.rows import keyed, with_persons
-from orchestration.chain.arrival import missing_before, never_comes
-from orchestration.chain.audit import refuse_broken
-from orchestration.chain.division import Divided, divide
-from orchestration.engine import the_engine
-from orchestration.expectations import Verdict, judge
-from orchestration.series.persons import without_forgotten
-from orchestration.series.series import Series
-from orchestration.series.shards import ShardJob, jobs_of, shards_of
-from orchestration.snapshots.missing import counted_by_column, counted_of_all, in_words, settle_missing
-from orchestration.snapshots.sources import (
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.errors import AlreadyPublished, SnapshotError
+from republish.anonymize.people.rows import keyed, with_persons
+from republish.orchestration.chain.arrival import missing_before, never_comes
+from republish.orchestration.chain.audit import refuse_broken
+from republish.orchestration.chain.division import Divided, divide
+from republish.orchestration.engine import the_engine
+from republish.orchestration.expectations import Verdict, judge
+from republish.orchestration.series.persons import without_forgotten
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import ShardJob, jobs_of, shards_of
+from republish.orchestration.snapshots.missing import (
+    counted_by_column,
+    counted_of_all,
+    in_words,
+    settle_missing,
+)
+from republish.orchestration.snapshots.sources import (
     Source,
     ValidationResult,
     look_at,
@@ -34,10 +39,17 @@ from orchestration.snapshots.sources import (
     refuse_faults,
     source_of,
 )
-from orchestration.snapshots.validation import counted_together, snapshot_faults
-from orchestration.steps import say_step
-from orchestration.storage.home import private_folder, sync
-from orchestration.storage.store import PARTIAL, read_json, read_table, write_csv, write_json, write_table
+from republish.orchestration.snapshots.validation import counted_together, snapshot_faults
+from republish.orchestration.steps import say_step
+from republish.orchestration.storage.home import private_folder, sync
+from republish.orchestration.storage.store import (
+    PARTIAL,
+    read_json,
+    read_table,
+    write_csv,
+    write_json,
+    write_table,
+)
 
 FAULTS = "faults.csv"
 """In a release's private folder: which rows of a snapshot were at fault when it was last refused."""

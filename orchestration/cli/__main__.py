@@ -1,6 +1,6 @@
-"""`python -m orchestration.cli` is `republish`."""
+"""`python -m republish.orchestration.cli` is `republish`."""
 
-from orchestration.cli.main import run
+from republish.orchestration.cli.main import run
 
 if __name__ == "__main__":
     run()

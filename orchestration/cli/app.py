@@ -7,24 +7,24 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.associate import associate
-from orchestration.cli.audit import audit
-from orchestration.cli.backup import backup, restore
-from orchestration.cli.compare import compare
-from orchestration.cli.demo import demo
-from orchestration.cli.estimate import estimate
-from orchestration.cli.forget import forget
-from orchestration.cli.impute import impute
-from orchestration.cli.init import init
-from orchestration.cli.person import person
-from orchestration.cli.record import record
-from orchestration.cli.release import release
-from orchestration.cli.schema import schema
-from orchestration.cli.status import status
-from orchestration.cli.tidy import tidy
-from orchestration.cli.ui import ui
-from orchestration.cli.validate import validate
-from orchestration.cli.verify import verify
+from republish.orchestration.cli.associate import associate
+from republish.orchestration.cli.audit import audit
+from republish.orchestration.cli.backup import backup, restore
+from republish.orchestration.cli.compare import compare
+from republish.orchestration.cli.demo import demo
+from republish.orchestration.cli.estimate import estimate
+from republish.orchestration.cli.forget import forget
+from republish.orchestration.cli.impute import impute
+from republish.orchestration.cli.init import init
+from republish.orchestration.cli.person import person
+from republish.orchestration.cli.record import record
+from republish.orchestration.cli.release import release
+from republish.orchestration.cli.schema import schema
+from republish.orchestration.cli.status import status
+from republish.orchestration.cli.tidy import tidy
+from republish.orchestration.cli.ui import ui
+from republish.orchestration.cli.validate import validate
+from republish.orchestration.cli.verify import verify
 
 app = typer.Typer(
     name="republish",
@@ -44,7 +44,7 @@ def _say_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        from orchestration.cli.terminal import out
+        from republish.orchestration.cli.terminal import out
 
         out.print(f"republish {version('republish')}")
         raise typer.Exit
@@ -57,7 +57,7 @@ def _before_any_command(
         typer.Option("--version", help="Show the version and exit.", callback=_say_version, is_eager=True),
     ] = False,
 ) -> None:
-    from orchestration.storage.home import only_for_the_owner
+    from republish.orchestration.storage.home import only_for_the_owner
 
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     only_for_the_owner()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestration.cli.estimate import say_held_back, show
-from orchestration.cli.options import Debug, Form, Limit
-from orchestration.cli.terminal import err, out, raw
-from orchestration.cli.work import Work
+from republish.orchestration.cli.estimate import say_held_back, show
+from republish.orchestration.cli.options import Debug, Form, Limit
+from republish.orchestration.cli.terminal import err, out, raw
+from republish.orchestration.cli.work import Work
 
 RIGHT = (
     "On tables held out, 98 % of such intervals had the truth in them, and estimates kept 83 to 106 % of what"
@@ -22,7 +22,7 @@ RIGHT = (
 if TYPE_CHECKING:
     import polars as pl
 
-    from orchestration.readers.associations import Found
+    from republish.orchestration.readers.associations import Found
 
 
 def associate(
@@ -56,10 +56,10 @@ def associate(
     hide is found by simulating releases, which takes minutes. docs/measured/associations.md says how often it
     was right.
     """
-    from anonymize.learning.associations import SIMULATED
-    from orchestration.readers.associations import associated
-    from orchestration.readers.estimate.command import held_back
-    from orchestration.storage.in_stores import fetched
+    from republish.anonymize.learning.associations import SIMULATED
+    from republish.orchestration.readers.associations import associated
+    from republish.orchestration.readers.estimate.command import held_back
+    from republish.orchestration.storage.in_stores import fetched
 
     with fetched([published]) as (folder,), Work(published.name, parts=SIMULATED) as work:
         found, held = associated(folder, of, on, seed, work.begin), held_back(folder)

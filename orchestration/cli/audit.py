@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from orchestration.audit import SECONDS
-from orchestration.cli.options import Debug, Limit, known_language
-from orchestration.languages.language import ENGLISH, LANGUAGES
+from republish.orchestration.audit import SECONDS
+from republish.orchestration.cli.options import Debug, Limit, known_language
+from republish.orchestration.languages.language import ENGLISH, LANGUAGES
 
 
 def audit(
@@ -89,8 +89,8 @@ def audit(
     Exit codes: 0 every promise holds, 3 a promise is broken or the contract asks for more, 2 the input is
     wrong.
     """
-    from orchestration.audit.command import audit as audited
-    from orchestration.storage.in_stores import fetched
+    from republish.orchestration.audit.command import audit as audited
+    from republish.orchestration.storage.in_stores import fetched
 
     with fetched(published) as folders:
         code = audited(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestration.cli.options import Debug, HomePath
-from orchestration.cli.terminal import out
+from republish.orchestration.cli.options import Debug, HomePath
+from republish.orchestration.cli.terminal import out
 
 if TYPE_CHECKING:
-    from orchestration.series.backup import Backup
+    from republish.orchestration.series.backup import Backup
 
 
 def backup(
@@ -41,11 +41,11 @@ def backup(
     wait a moment for it. The file has your people in it: only you can read it, and it belongs where the
     snapshots may lie. A key from REPUBLISH_KEY is not in it.
     """
-    from anonymize.errors import HomeError
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.series.backup import back_up
-    from orchestration.series.homes import default_home
-    from orchestration.storage.home import Home, is_home
+    from republish.anonymize.errors import HomeError
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.series.backup import back_up
+    from republish.orchestration.series.homes import default_home
+    from republish.orchestration.storage.home import Home, is_home
 
     place = Home.named(of if of.is_dir() else home, None if of.is_dir() else default_home(load_contract(of)))
     if not is_home(place.path):
@@ -101,8 +101,8 @@ def restore(
     until they are forgotten again (republish forget). A later copy of the home's log says how many they were,
     and when.
     """
-    from anonymize.errors import HomeError
-    from orchestration.series.backup import restore as restored
+    from republish.anonymize.errors import HomeError
+    from republish.orchestration.series.backup import restore as restored
 
     if published is not None and nothing_later:
         raise HomeError("--published and --nothing-later exclude each other: give one of them")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, Form, HomePath, Limit
+from republish.orchestration.cli.options import ContractPath, Debug, Form, HomePath, Limit
 
 
 def compare(
@@ -64,8 +64,8 @@ def compare(
     In a sample, intervals are wider and errors larger than in the whole table, and the largest m that works
     may be smaller; the order of the lines is mostly the same. Exit code 3 if every line is refused.
     """
-    from orchestration.cli.comparing import show_comparison
-    from orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.cli.comparing import show_comparison
+    from republish.orchestration.contracts.contract_file import load_contract
 
     works = show_comparison(
         load_contract(contract),

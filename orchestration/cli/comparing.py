@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.contract import Product
-from anonymize.errors import ContractError
-from anonymize.plot import Plot
-from anonymize.principles import principle_of
-from orchestration.chain.comparison import (
+from republish.anonymize.contract import Product
+from republish.anonymize.errors import ContractError
+from republish.anonymize.plot import Plot
+from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.comparison import (
     LADDER,
     Compared,
     Option,
@@ -24,16 +24,16 @@ from orchestration.chain.comparison import (
     lines,
     snapshots_to_compare,
 )
-from orchestration.chain.dry_run import with_home_untouched
-from orchestration.cli.options import Form
-from orchestration.cli.terminal import out, raw
-from orchestration.cli.work import Work
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.drawing import draw
-from orchestration.expectations import start_judge
-from orchestration.series.homes import default_home
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.chain.dry_run import with_home_untouched
+from republish.orchestration.cli.options import Form
+from republish.orchestration.cli.terminal import out, raw
+from republish.orchestration.cli.work import Work
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.drawing import draw
+from republish.orchestration.expectations import start_judge
+from republish.orchestration.series.homes import default_home
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 PICTURES = (".png", ".svg")
 FIGURES = {

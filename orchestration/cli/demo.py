@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-from orchestration.cli.options import Debug, HomePath
-from orchestration.cli.terminal import out
-from orchestration.cli.work import Work
+from republish.orchestration.cli.options import Debug, HomePath
+from republish.orchestration.cli.terminal import out
+from republish.orchestration.cli.work import Work
 
 
 def demo(home: HomePath = None, debug: Debug = False) -> None:
@@ -15,12 +15,12 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     20,000 patients come and go over six quarters; they are released with m = 4. Five lines at the end say
     what an attacker learns from all releases, with republish and without it.
     """
-    from orchestration.cli.releasing import make_due_releases
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.demo.attack import what_an_attacker_learns
-    from orchestration.demo.hospital import make_demo
-    from orchestration.series.series import Series
-    from orchestration.storage.home import Home, only_one
+    from republish.orchestration.cli.releasing import make_due_releases
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.demo.attack import what_an_attacker_learns
+    from republish.orchestration.demo.hospital import make_demo
+    from republish.orchestration.series.series import Series
+    from republish.orchestration.storage.home import Home, only_one
 
     place = Home.at(home)
     with only_one(place.path, "the demo", name=".demo-lock"):

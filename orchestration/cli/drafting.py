@@ -12,15 +12,27 @@ from pathlib import Path
 
 import typer
 
-from anonymize.errors import ContractError, SnapshotError, as_data
-from orchestration.cli.terminal import out as terminal
-from orchestration.contracts.contract_file import load_contract
-from orchestration.contracts.json_schema import schema_text
-from orchestration.drafts.columns import Column
-from orchestration.drafts.draft import SCHEMA, Draft, draft_of, product_of, without_what_cannot_be_read
-from orchestration.drafts.found import FoundTable, in_database, in_files
-from orchestration.drafts.roles import Roles, likely_identifier, likely_sensitive, names_somebody, roles_of
-from orchestration.storage.scratch import scratch_folder
+from republish.anonymize.errors import ContractError, SnapshotError, as_data
+from republish.orchestration.cli.terminal import out as terminal
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.contracts.json_schema import schema_text
+from republish.orchestration.drafts.columns import Column
+from republish.orchestration.drafts.draft import (
+    SCHEMA,
+    Draft,
+    draft_of,
+    product_of,
+    without_what_cannot_be_read,
+)
+from republish.orchestration.drafts.found import FoundTable, in_database, in_files
+from republish.orchestration.drafts.roles import (
+    Roles,
+    likely_identifier,
+    likely_sensitive,
+    names_somebody,
+    roles_of,
+)
+from republish.orchestration.storage.scratch import scratch_folder
 
 DATABASES = ("duckdb:", "postgresql:")
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from orchestration.cli.options import Debug, Form, Limit
-from orchestration.cli.terminal import err, out, raw, whole
+from republish.orchestration.cli.options import Debug, Form, Limit
+from republish.orchestration.cli.terminal import err, out, raw, whole
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-    from orchestration.readers.estimate.command import Measure
+    from republish.orchestration.readers.estimate.command import Measure
 
 MOST_LINES = 200
 """The most lines of a table on a terminal."""
@@ -76,10 +76,10 @@ def estimate(
     lie between low and high in 95 of 100 cases; on real tables it did in 81 to 100. Shares are of everybody;
     with --by, of all who meet the condition. People held back are in no count, and are named.
     """
-    from anonymize.errors import QueryError
-    from orchestration.readers.datapackage.readme import OF_ROWS
-    from orchestration.readers.estimate import command
-    from orchestration.storage.in_stores import fetched
+    from republish.anonymize.errors import QueryError
+    from republish.orchestration.readers.datapackage.readme import OF_ROWS
+    from republish.orchestration.readers.estimate import command
+    from republish.orchestration.storage.in_stores import fetched
 
     measure = _measure(mean, total, quantile)
     if change and measure:
@@ -95,8 +95,8 @@ def estimate(
 
 
 def _measure(mean: str | None, total: str | None, quantile: str | None) -> Measure | None:
-    from anonymize.errors import QueryError
-    from orchestration.readers.estimate.command import Measure
+    from republish.anonymize.errors import QueryError
+    from republish.orchestration.readers.estimate.command import Measure
 
     if sum(one is not None for one in (mean, total, quantile)) > 1:
         raise QueryError("--mean, --sum and --quantile: ask for one of them at a time")
@@ -146,7 +146,7 @@ def show(answer: pl.DataFrame) -> None:
     """Print a table, of which a terminal shows the first lines."""
     from rich.table import Table
 
-    from anonymize.errors import as_data
+    from republish.anonymize.errors import as_data
 
     if answer.is_empty():
         out.print("no group has anybody who may meet the condition")
@@ -165,6 +165,6 @@ def show(answer: pl.DataFrame) -> None:
 
 def written(entry: object) -> str:
     """An entry as people write it: 1,234.5 for a number estimated, and no digits that nobody measured."""
-    from anonymize.errors import as_data
+    from republish.anonymize.errors import as_data
 
     return f"{round(entry, 6):,}" if isinstance(entry, float) else as_data(str(entry))

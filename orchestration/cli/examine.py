@@ -9,15 +9,15 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.contract.changes import declared_columns
-from anonymize.errors import RepublishError, SnapshotError
-from anonymize.people.rows import counted_in
-from anonymize.principle.candidate import ReleaseFigures
-from orchestration.chain.arrival import has_arrived
-from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
-from orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
-from orchestration.chain.rehearsal import rehearsal, rehearse
-from orchestration.chain.snapshot import (
+from republish.anonymize.contract.changes import declared_columns
+from republish.anonymize.errors import RepublishError, SnapshotError
+from republish.anonymize.people.rows import counted_in
+from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.orchestration.chain.arrival import has_arrived
+from republish.orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
+from republish.orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
+from republish.orchestration.chain.rehearsal import rehearsal, rehearse
+from republish.orchestration.chain.snapshot import (
     KEPT,
     LEFT_OUT_STATED,
     Taken,
@@ -25,16 +25,16 @@ from orchestration.chain.snapshot import (
     first_shard,
     look_at_snapshot,
 )
-from orchestration.expectations import start_judge
-from orchestration.series.due import none_is_due
-from orchestration.series.predecessor import predecessor_of
-from orchestration.series.series import Series
-from orchestration.snapshots.missing import in_words
-from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
-from orchestration.snapshots.sources import source_of
-from orchestration.steps import say_step
-from orchestration.storage.scratch import scratch_folder
-from orchestration.storage.store import read_json
+from republish.orchestration.expectations import start_judge
+from republish.orchestration.series.due import none_is_due
+from republish.orchestration.series.predecessor import predecessor_of
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.missing import in_words
+from republish.orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
+from republish.orchestration.snapshots.sources import source_of
+from republish.orchestration.steps import say_step
+from republish.orchestration.storage.scratch import scratch_folder
+from republish.orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
 SMALL_BATCH = 1_000

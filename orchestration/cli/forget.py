@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath
-from orchestration.cli.terminal import out
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath
+from republish.orchestration.cli.terminal import out
 
 
 def forget(
@@ -56,14 +56,14 @@ def forget(
     still in the source comes back with its next snapshot, unless it is --never-again. A later audit with the
     private folder can't include them. All of it is done, or nothing; the home's log notes how many they were.
     """
-    from orchestration.cli.person import read_identifiers
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.rights.forget import forget as forgotten
-    from orchestration.rights.forget import what_is_kept
-    from orchestration.rights.retention import absent, forget_absent, would_be_forgotten
-    from orchestration.series.homes import series_at
-    from orchestration.series.pending_erasures import all_forgotten_again
-    from orchestration.storage.log import note
+    from republish.orchestration.cli.person import read_identifiers
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.rights.forget import forget as forgotten
+    from republish.orchestration.rights.forget import what_is_kept
+    from republish.orchestration.rights.retention import absent, forget_absent, would_be_forgotten
+    from republish.orchestration.series.homes import series_at
+    from republish.orchestration.series.pending_erasures import all_forgotten_again
+    from republish.orchestration.storage.log import note
 
     file = load_contract(contract)
     series = series_at(file, home)

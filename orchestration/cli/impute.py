@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.estimate import say_held_back
-from orchestration.cli.options import Debug, Limit
-from orchestration.cli.terminal import out
+from republish.orchestration.cli.estimate import say_held_back
+from republish.orchestration.cli.options import Debug, Limit
+from republish.orchestration.cli.terminal import out
 
 
 def impute(
@@ -32,11 +32,11 @@ def impute(
     Nobody's row is right but by chance: associations of a value with other columns come out too weak, and
     docs/how-to/count_people.md says by how much they did.
     """
-    from anonymize.errors import QueryError
-    from orchestration.readers.estimate.command import held_back
-    from orchestration.readers.estimate.copies import imputed
-    from orchestration.storage.in_stores import fetched
-    from orchestration.storage.store import write_csv, write_table
+    from republish.anonymize.errors import QueryError
+    from republish.orchestration.readers.estimate.command import held_back
+    from republish.orchestration.readers.estimate.copies import imputed
+    from republish.orchestration.storage.in_stores import fetched
+    from republish.orchestration.storage.store import write_csv, write_table
 
     writers = {".parquet": write_table, ".csv": write_csv}
     if file.suffix.lower() not in writers:

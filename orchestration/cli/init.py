@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import Debug, Limit
+from republish.orchestration.cli.options import Debug, Limit
 
 
 def init(
@@ -56,7 +56,7 @@ def init(
 
     On a terminal, it asks which columns identify a person, may be known, and must not be learnt.
     """
-    from orchestration.cli.drafting import write_draft
+    from republish.orchestration.cli.drafting import write_draft
 
     write_draft(
         table,

@@ -6,10 +6,10 @@ import gc
 import os
 import sys
 
-from anonymize.errors import RepublishError, as_data
-from orchestration.cli.app import app
-from orchestration.cli.terminal import err
-from orchestration.memory import KEEPS_MEMORY
+from republish.anonymize.errors import RepublishError, as_data
+from republish.orchestration.cli.app import app
+from republish.orchestration.cli.terminal import err
+from republish.orchestration.memory import KEEPS_MEMORY
 
 
 def run() -> None:

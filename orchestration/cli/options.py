@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.languages.language import LANGUAGES
+from republish.orchestration.languages.language import LANGUAGES
 
 
 class Form(StrEnum):
@@ -21,7 +21,7 @@ class Form(StrEnum):
 
 def _raised(given: list[str] | None) -> list[str] | None:
     if given:
-        from orchestration.limits import raise_limits
+        from republish.orchestration.limits import raise_limits
 
         raise_limits(given)
     return given

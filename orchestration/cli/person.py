@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath, known_language
-from orchestration.cli.terminal import out
-from orchestration.languages.language import ENGLISH, LANGUAGES
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath, known_language
+from republish.orchestration.cli.terminal import out
+from republish.orchestration.languages.language import ENGLISH, LANGUAGES
 
 
 def person(
@@ -47,12 +47,12 @@ def person(
     """
     import datetime as dt
 
-    from anonymize.errors import PersonError
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.rights.find import find
-    from orchestration.rights.pages import write_sheet
-    from orchestration.series.homes import series_at
-    from orchestration.storage.log import note
+    from republish.anonymize.errors import PersonError
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.rights.find import find
+    from republish.orchestration.rights.pages import write_sheet
+    from republish.orchestration.series.homes import series_at
+    from republish.orchestration.storage.log import note
 
     file = load_contract(contract)
     series = series_at(file, home)
@@ -81,7 +81,7 @@ def read_identifiers(file: Path | None) -> list[str]:
 
     Raises PersonError if there is none.
     """
-    from anonymize.errors import PersonError
+    from republish.anonymize.errors import PersonError
 
     if file is None and sys.stdin.isatty():
         text = typer.prompt("Identifier (not shown)", hide_input=True)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath
-from orchestration.cli.terminal import out
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath
+from republish.orchestration.cli.terminal import out
 
 
 def record(
@@ -34,12 +34,12 @@ def record(
     """
     import datetime as dt
 
-    from orchestration.audit.signature import load_private_key, sign_report
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.rights.pages import write_record
-    from orchestration.rights.processing import record as recorded
-    from orchestration.series.homes import series_at
-    from orchestration.storage.manifest import MANIFEST
+    from republish.orchestration.audit.signature import load_private_key, sign_report
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.rights.pages import write_record
+    from republish.orchestration.rights.processing import record as recorded
+    from republish.orchestration.series.homes import series_at
+    from republish.orchestration.storage.manifest import MANIFEST
 
     file = load_contract(contract)
     series = series_at(file, home)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath, Limit
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath, Limit
 
 
 def release(
@@ -53,9 +53,9 @@ def release(
     If the contract names upstream assets, a release waits until the Dagster in this home knows that each of
     them is materialized for it. --without-upstream ends this waiting.
     """
-    from orchestration.cli.releasing import make_due_releases
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.engine.engine import named_engine
+    from republish.orchestration.cli.releasing import make_due_releases
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.engine.engine import named_engine
 
     named_engine(engine)
     made = make_due_releases(load_contract(contract), through, home, without_upstream=without_upstream)

@@ -10,28 +10,28 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymize.errors import ContractError
-from anonymize.people.rows import counted_in
-from anonymize.principles import principle_of
-from orchestration.chain.arrival import has_arrived
-from orchestration.cli.terminal import out
-from orchestration.cli.work import Work
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.contracts.registry import register
-from orchestration.dagster import workers
-from orchestration.expectations import start_judge
-from orchestration.series.due import none_is_due
-from orchestration.series.homes import series_at
-from orchestration.series.series import Series, named
-from orchestration.snapshots.sources import source_of
-from orchestration.storage.home import RELEASING, Home, only_one
-from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.store import read_json
+from republish.anonymize.errors import ContractError
+from republish.anonymize.people.rows import counted_in
+from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.arrival import has_arrived
+from republish.orchestration.cli.terminal import out
+from republish.orchestration.cli.work import Work
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.dagster import workers
+from republish.orchestration.expectations import start_judge
+from republish.orchestration.series.due import none_is_due
+from republish.orchestration.series.homes import series_at
+from republish.orchestration.series.series import Series, named
+from republish.orchestration.snapshots.sources import source_of
+from republish.orchestration.storage.home import RELEASING, Home, only_one
+from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.store import read_json
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
-    from orchestration.dagster.run import Released
+    from republish.orchestration.dagster.run import Released
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def make_due_releases(
         work.step("verifying what is published")
         unpublished = releases_to_make(series, through)
         if file.contract.retention is not None:
-            from orchestration.rights.retention import forget_absent
+            from republish.orchestration.rights.retention import forget_absent
 
             # Each release does so once it is published; the last one may have been killed before it did.
             forget_absent(series, releasing=True)
@@ -81,7 +81,7 @@ def make_due_releases(
             start_judge()  # it gets ready while Dagster does
             began = time.perf_counter()
             instance = dagster()
-            from orchestration.dagster.run import make_release
+            from republish.orchestration.dagster.run import make_release
 
             loading = time.perf_counter() - began
             released = make_release(series, release, instance)
@@ -102,7 +102,7 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
         return f"its snapshot: {source_of(series.file, release).place}"
     if dagster is None or not series.contract.upstream:
         return None
-    from orchestration.dagster.upstream import missing_upstream
+    from republish.orchestration.dagster.upstream import missing_upstream
 
     key = missing_upstream(series, release, dagster())
     if key is None:
@@ -152,7 +152,7 @@ def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
 
         @cache
         def dagster() -> DagsterInstance:
-            from orchestration.dagster.instance import dagster_instance, end_dead_runs
+            from republish.orchestration.dagster.instance import dagster_instance, end_dead_runs
 
             instance = opened.enter_context(dagster_instance(series.home))
             opened.callback(_report, series, instance)
@@ -166,7 +166,7 @@ def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
 
 def _report(series: Series, instance: DagsterInstance) -> None:
     """Note whether releases are late or failed. What can't be noted changes nothing of what was released."""
-    from orchestration.dagster.watch import report
+    from republish.orchestration.dagster.watch import report
 
     with suppress(Exception):
         report(series, instance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestration.cli.options import Debug
+from republish.orchestration.cli.options import Debug
 
 
 def schema(debug: Debug = False) -> None:
@@ -11,7 +11,7 @@ def schema(debug: Debug = False) -> None:
     It has every key of a contract, and of each principle, with what the key says. republish init writes it
     beside a contract, whose first line names it to editors that know YAML: yaml-language-server: $schema=….
     """
-    from orchestration.cli.terminal import raw
-    from orchestration.contracts.json_schema import schema_text
+    from republish.orchestration.cli.terminal import raw
+    from republish.orchestration.contracts.json_schema import schema_text
 
     raw(schema_text())

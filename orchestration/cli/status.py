@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import Debug, HomePath
-from orchestration.cli.terminal import out, raw
+from republish.orchestration.cli.options import Debug, HomePath
+from republish.orchestration.cli.terminal import out, raw
 
 
 def status(
@@ -29,12 +29,12 @@ def status(
 
     Nothing is verified, made or changed, and Dagster is not asked: it takes no time to speak of.
     """
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.contracts.registry import knows_none, loaded_contracts
-    from orchestration.series.homes import default_home
-    from orchestration.series.series import Series
-    from orchestration.series.standing import standing
-    from orchestration.storage.home import Home
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.contracts.registry import knows_none, loaded_contracts
+    from republish.orchestration.series.homes import default_home
+    from republish.orchestration.series.series import Series
+    from republish.orchestration.series.standing import standing
+    from republish.orchestration.storage.home import Home
 
     if of.is_dir():
         place = Home.named(of)

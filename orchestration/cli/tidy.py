@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import Debug, HomePath
-from orchestration.cli.terminal import out
+from republish.orchestration.cli.options import Debug, HomePath
+from republish.orchestration.cli.terminal import out
 
 
 def tidy(
@@ -30,10 +30,10 @@ def tidy(
     republish has published or builds on is touched. What a backup that was killed left in the home is
     deleted, too.
     """
-    from orchestration.dagster.tidy import delete_runs, old_runs
-    from orchestration.storage.home import RELEASING, Home, only_one
-    from orchestration.storage.log import note
-    from orchestration.storage.store import clear_staged
+    from republish.orchestration.dagster.tidy import delete_runs, old_runs
+    from republish.orchestration.storage.home import RELEASING, Home, only_one
+    from republish.orchestration.storage.log import note
+    from republish.orchestration.storage.store import clear_staged
 
     place = Home.named(home)
     if not (found := old_runs(place, keep)):

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import Debug, HomePath
-from orchestration.cli.terminal import out
+from republish.orchestration.cli.options import Debug, HomePath
+from republish.orchestration.cli.terminal import out
 
 
 class Part(StrEnum):
@@ -60,10 +60,10 @@ def ui(
     Schedules and backfills are there, too. The server listens on 127.0.0.1 only, and lets in who has the
     token of the address that it prints; Ctrl-C ends it.
     """
-    from orchestration.dagster.instance import dagster_instance, end_dead_runs, prepare_dagster_home
-    from orchestration.package_files import package_file
-    from orchestration.ports import refuse_taken
-    from orchestration.storage.home import Home
+    from republish.orchestration.dagster.instance import dagster_instance, end_dead_runs, prepare_dagster_home
+    from republish.orchestration.package_files import package_file
+    from republish.orchestration.ports import refuse_taken
+    from republish.orchestration.storage.home import Home
 
     place = Home.at(home)
     if only is not Part.daemon:
@@ -79,7 +79,7 @@ def ui(
         out.print(f"Dagster's daemon, of {place.path}. Ctrl-C ends it.")
         os.execv(daemon[0], daemon)  # noqa: S606 - our own
         return
-    from orchestration.dagster.webserver import TOKEN, pages, serve, token_of
+    from republish.orchestration.dagster.webserver import TOKEN, pages, serve, token_of
 
     token, file, server = token_of(place), place.dagster / TOKEN, f"http://127.0.0.1:{port}"
     if out.is_terminal:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath, Limit
-from orchestration.cli.terminal import out
-from orchestration.cli.work import Work
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath, Limit
+from republish.orchestration.cli.terminal import out
+from republish.orchestration.cli.work import Work
 
 
 def validate(
@@ -44,10 +44,10 @@ def validate(
     lowest and the highest of numbers and dates, how many values there are, the share of the most frequent
     one, and how many are missing. Identifiers and sensitive values are only counted. None of this is kept.
     """
-    from anonymize.principles import principle_of
-    from orchestration.cli.examine import examine
-    from orchestration.contracts.contract_file import load_contract
-    from orchestration.series.homes import series_at
+    from republish.anonymize.principles import principle_of
+    from republish.orchestration.cli.examine import examine
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.series.homes import series_at
 
     file = load_contract(contract)
     declared = file.contract

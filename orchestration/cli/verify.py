@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import Debug, Limit
-from orchestration.cli.terminal import out
+from republish.orchestration.cli.options import Debug, Limit
+from republish.orchestration.cli.terminal import out
 
 
 def verify(
@@ -45,8 +45,8 @@ def verify(
     series that were published since are named.
     """
     if log:
-        from orchestration.storage.home import Home
-        from orchestration.storage.log import LOG, verify_log
+        from republish.orchestration.storage.home import Home
+        from republish.orchestration.storage.log import LOG, verify_log
 
         found = verify_log(Home(published))
         out.print(f"{published / LOG}: {len(found.lines):,} lines, an unbroken chain")
@@ -67,10 +67,10 @@ def verify(
             )
         return
     if (report is None) != (public_key is None):
-        from anonymize.errors import SignatureError
+        from republish.anonymize.errors import SignatureError
 
         raise SignatureError("--report and --public-key belong together: give both, or neither")
-    from orchestration.storage.in_stores import fetched
+    from republish.orchestration.storage.in_stores import fetched
 
     with fetched([published]) as (folder,):
         if report is None or _has_manifests(folder):
@@ -85,9 +85,9 @@ def _has_manifests(published: Path) -> bool:
 
 
 def _verify_folder(published: Path) -> None:
-    from orchestration.storage.hidden import check_tables
-    from orchestration.storage.manifest import is_release, verify_release, verify_series
-    from orchestration.unforeseen import named
+    from republish.orchestration.storage.hidden import check_tables
+    from republish.orchestration.storage.manifest import is_release, verify_release, verify_series
+    from republish.orchestration.unforeseen import named
 
     one = is_release(published)
     with named(published):
@@ -105,9 +105,9 @@ def _verify_folder(published: Path) -> None:
 
 
 def _verify_signature(published: Path, report: Path, public_key: Path) -> None:
-    from anonymize.errors import as_data
-    from orchestration.audit.signature import load_public_key, verify_releases, verify_report
-    from orchestration.unforeseen import named
+    from republish.anonymize.errors import as_data
+    from republish.orchestration.audit.signature import load_public_key, verify_releases, verify_report
+    from republish.orchestration.unforeseen import named
 
     with named(report):
         statement = verify_report(report, load_public_key(public_key))

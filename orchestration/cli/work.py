@@ -11,8 +11,8 @@ from typing import Self
 from rich.status import Status
 from rich.text import Text
 
-from orchestration.cli.terminal import err, out
-from orchestration.steps import hearing
+from republish.orchestration.cli.terminal import err, out
+from republish.orchestration.steps import hearing
 
 
 @dataclass

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.contract import FileSource, Product
-from anonymize.contract.source import in_five_fields
-from anonymize.errors import ContractError
-from anonymize.principles import parse_contract
-from orchestration.contracts.yaml_text import Fault, parse_yaml, read_content
-from orchestration.limits import check
+from republish.anonymize.contract import FileSource, Product
+from republish.anonymize.contract.source import in_five_fields
+from republish.anonymize.errors import ContractError
+from republish.anonymize.principles import parse_contract
+from republish.orchestration.contracts.yaml_text import Fault, parse_yaml, read_content
+from republish.orchestration.limits import check
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def load_contract(
     _check_size(contract, where)
     first, cron, last = contract.releases.first, contract.releases.cron, contract.releases.last
     if cron and is_scheduled:
-        from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - the small install has no croniter
+        from republish.orchestration.contracts.schedule import ticks  # noqa: PLC0415 - the small install has no croniter
 
         two = [tick.date() for tick in itertools.islice(ticks(cron, first), 2)]
         _refuse_one_file(contract, two, where)
@@ -164,7 +164,7 @@ def _schedule_faults(declared: Any) -> list[Fault]:
     releases = declared.get("releases") if isinstance(declared, Mapping) else None
     if not isinstance(releases, Mapping) or not isinstance(cron := releases.get("cron"), str):
         return []
-    from orchestration.contracts.schedule import schedule_fault  # noqa: PLC0415 - as above
+    from republish.orchestration.contracts.schedule import schedule_fault  # noqa: PLC0415 - as above
 
     try:
         cron = in_five_fields(cron)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from anonymize.contract import Product
-from anonymize.contract.hierarchy_rules import FORMS, PERIODS
-from anonymize.principles import PRINCIPLES
+from republish.anonymize.contract import Product
+from republish.anonymize.contract.hierarchy_rules import FORMS, PERIODS
+from republish.anonymize.principles import PRINCIPLES
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEXTS = {"type": "array", "items": {"type": "string"}}

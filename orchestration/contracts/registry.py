@@ -6,11 +6,11 @@ import logging
 import os
 from pathlib import Path
 
-from anonymize.errors import ContractError
-from orchestration.contracts.contract_file import ContractFile, load_contract
-from orchestration.package_files import package_file
-from orchestration.storage.home import Home, only_one
-from orchestration.storage.store import read_json, write_json
+from republish.anonymize.errors import ContractError
+from republish.orchestration.contracts.contract_file import ContractFile, load_contract
+from republish.orchestration.package_files import package_file
+from republish.orchestration.storage.home import Home, only_one
+from republish.orchestration.storage.store import read_json, write_json
 
 _log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import yaml
 
-from anonymize.errors import ContractError
-from orchestration.limits import check
+from republish.anonymize.errors import ContractError
+from republish.orchestration.limits import check
 
 Fault = tuple[str, str]
 """A key, and what is wrong with it and what is accepted."""

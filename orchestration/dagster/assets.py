@@ -4,17 +4,17 @@ from collections.abc import Collection, Mapping
 
 import dagster as dg
 
-from anonymize.principles import principle_of
-from anonymize.promise.registry import checks_of
-from orchestration.chain.audit import ATTACK
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import EXPECTED, compare_snapshots
-from orchestration.chain.publication import publish
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.dagster import metadata
-from orchestration.dagster.figures import named
-from orchestration.dagster.lineage import lineage_of
-from orchestration.dagster.names import (
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise.registry import checks_of
+from republish.orchestration.chain.audit import ATTACK
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import EXPECTED, compare_snapshots
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.dagster import metadata
+from republish.orchestration.dagster.figures import named
+from republish.orchestration.dagster.lineage import lineage_of
+from republish.orchestration.dagster.names import (
     AUDIT,
     CHAIN_CHECK,
     COUNTERFEITS,
@@ -30,12 +30,12 @@ from orchestration.dagster.names import (
     tag_value,
     upstream_keys,
 )
-from orchestration.dagster.step import CheckOn, Done, Step, build
-from orchestration.expectations import Verdict
-from orchestration.rights.retention import forget_absent
-from orchestration.series.other_series import published_releases
-from orchestration.series.series import Series
-from orchestration.snapshots.previous import published_here
+from republish.orchestration.dagster.step import CheckOn, Done, Step, build
+from republish.orchestration.expectations import Verdict
+from republish.orchestration.rights.retention import forget_absent
+from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.previous import published_here
 
 CANDIDATE = "candidate"
 """The step that makes memory, release, counterfeits and audit."""

@@ -7,9 +7,9 @@ import io
 
 import dagster as dg
 
-from anonymize.plot import Plot, ShareChart
-from orchestration.drawing import draw
-from orchestration.share_chart import as_svg
+from republish.anonymize.plot import Plot, ShareChart
+from republish.orchestration.drawing import draw
+from republish.orchestration.share_chart import as_svg
 
 
 def picture(chart: Plot | ShareChart) -> dg.MarkdownMetadataValue:

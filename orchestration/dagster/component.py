@@ -10,13 +10,13 @@ from typing import Any
 import dagster as dg
 from dagster.components import Scaffolder, ScaffoldRequest
 
-from orchestration.contracts.contract_file import ContractFile, load_contract
-from orchestration.contracts.registry import SHIPPED, loaded_contracts
-from orchestration.dagster import partitions
-from orchestration.dagster.factory import product_definitions
-from orchestration.series.homes import default_home
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.contracts.contract_file import ContractFile, load_contract
+from republish.orchestration.contracts.registry import SHIPPED, loaded_contracts
+from republish.orchestration.dagster import partitions
+from republish.orchestration.dagster.factory import product_definitions
+from republish.orchestration.series.homes import default_home
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 EXAMPLE = """\
 product: {product}

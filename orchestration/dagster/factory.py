@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 import dagster as dg
 
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.dagster.assets import assets_of
-from orchestration.dagster.names import job_name, series_tag
-from orchestration.dagster.other_series import other_series
-from orchestration.dagster.schedule import schedule_of, sensor_of
-from orchestration.dagster.watch import checks_of, watch_sensor
-from orchestration.series.series import Series
-from orchestration.snapshots.previous import published_here
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.dagster.assets import assets_of
+from republish.orchestration.dagster.names import job_name, series_tag
+from republish.orchestration.dagster.other_series import other_series
+from republish.orchestration.dagster.schedule import schedule_of, sensor_of
+from republish.orchestration.dagster.watch import checks_of, watch_sensor
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.previous import published_here
 
 _log = logging.getLogger(__name__)
 

@@ -14,12 +14,12 @@ import yaml
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DBAPIError
 
-from anonymize.errors import HomeError
-from orchestration.dagster import workers
-from orchestration.package_files import package_file
-from orchestration.series.due import now
-from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
-from orchestration.storage.store import write_text
+from republish.anonymize.errors import HomeError
+from republish.orchestration.dagster import workers
+from republish.orchestration.package_files import package_file
+from republish.orchestration.series.due import now
+from republish.orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
+from republish.orchestration.storage.store import write_text
 
 OWN = "own.yaml"
 """In DAGSTER_HOME: settings of Dagster that are the publisher's own, `storage` say. Never written to."""

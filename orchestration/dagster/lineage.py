@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from anonymize.contract import Product
-from anonymize.principles import principle_of
-from orchestration.dagster.names import AUDIT, COUNTERFEITS, DELTA, PUBLICATION, RELEASE, SNAPSHOT
+from republish.anonymize.contract import Product
+from republish.anonymize.principles import principle_of
+from republish.orchestration.dagster.names import AUDIT, COUNTERFEITS, DELTA, PUBLICATION, RELEASE, SNAPSHOT
 
 
 def lineage_of(contract: Product) -> dict[str, list[str]]:

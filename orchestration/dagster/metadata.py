@@ -11,26 +11,26 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import Product, Schema, View
-from anonymize.formats.format import RELEASE as RELEASE_COLUMN
-from anonymize.formats.published import knowledge_table
-from anonymize.plot import Plot, ShareChart
-from anonymize.principles import principle_of
-from anonymize.utility.usefulness import usefulness
-from anonymize.utility.views import view_usefulness
-from orchestration.chain.publication import Publication
-from orchestration.chain.snapshot import Taken
-from orchestration.dagster.charts import picture
-from orchestration.dagster.figures import as_text, named
-from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
-from orchestration.readers.datapackage.dated import undated
-from orchestration.readers.datapackage.words import several_columns
-from orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_state, read_tables
-from orchestration.series.series import Series
-from orchestration.storage.manifest import COUNTED
-from orchestration.storage.parts import scan_parts, table_files
-from orchestration.storage.store import read_table
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.contract import Product, Schema, View
+from republish.anonymize.formats.format import RELEASE as RELEASE_COLUMN
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.plot import Plot, ShareChart
+from republish.anonymize.principles import principle_of
+from republish.anonymize.utility.usefulness import usefulness
+from republish.anonymize.utility.views import view_usefulness
+from republish.orchestration.chain.publication import Publication
+from republish.orchestration.chain.snapshot import Taken
+from republish.orchestration.dagster.charts import picture
+from republish.orchestration.dagster.figures import as_text, named
+from republish.orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
+from republish.orchestration.readers.datapackage.dated import undated
+from republish.orchestration.readers.datapackage.words import several_columns
+from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_state, read_tables
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.manifest import COUNTED
+from republish.orchestration.storage.parts import scan_parts, table_files
+from republish.orchestration.storage.store import read_table
 
 ERROR = "mean error of counts (%)"
 GROUPS_SHOWN = 50_000

@@ -4,10 +4,10 @@ import re
 
 import dagster as dg
 
-from anonymize.contract import Product
-from orchestration.series.other_series import began_alone
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.anonymize.contract import Product
+from republish.orchestration.series.other_series import began_alone
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 SNAPSHOT = "snapshot"
 DELTA = "delta"

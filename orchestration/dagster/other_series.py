@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dagster as dg
 
-from anonymize.principles import PRINCIPLES
-from orchestration.dagster.lineage import lineage
-from orchestration.dagster.names import (
+from republish.anonymize.principles import PRINCIPLES
+from republish.orchestration.dagster.lineage import lineage
+from republish.orchestration.dagster.names import (
     COUNTERFEITS,
     SERIES_TAG,
     asset_key,
@@ -14,11 +14,11 @@ from orchestration.dagster.names import (
     key_of,
     tag_value,
 )
-from orchestration.series.other_series import published_releases, siblings
-from orchestration.series.series import Series
-from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.parts import table_of
-from orchestration.storage.store import read_json
+from republish.orchestration.series.other_series import published_releases, siblings
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.parts import table_of
+from republish.orchestration.storage.store import read_json
 
 
 def other_series(series: Series) -> list[dg.AssetSpec]:

@@ -9,9 +9,9 @@ from functools import cache
 
 import dagster as dg
 
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.contracts.schedule import ticks
-from orchestration.series.due import FORMAT
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.contracts.schedule import ticks
+from republish.orchestration.series.due import FORMAT
 
 # What the chain of releases rests on is marked beta or preview by Dagster; the warning helps nobody here.
 warnings.filterwarnings("ignore", category=dg.BetaWarning)

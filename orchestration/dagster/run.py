@@ -12,14 +12,14 @@ from typing import Any, TextIO, cast
 
 import dagster as dg
 
-from anonymize.errors import RepublishError
-from anonymize.principle.candidate import ReleaseFigures
-from orchestration.dagster.assets import CANDIDATE
-from orchestration.dagster.factory import product_definitions
-from orchestration.dagster.instance import few_disk_waits
-from orchestration.dagster.names import COMMAND, DELTA, PUBLICATION, SNAPSHOT, job_name
-from orchestration.dagster.workers import working
-from orchestration.series.series import Series
+from republish.anonymize.errors import RepublishError
+from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.orchestration.dagster.assets import CANDIDATE
+from republish.orchestration.dagster.factory import product_definitions
+from republish.orchestration.dagster.instance import few_disk_waits
+from republish.orchestration.dagster.names import COMMAND, DELTA, PUBLICATION, SNAPSHOT, job_name
+from republish.orchestration.dagster.workers import working
+from republish.orchestration.series.series import Series
 
 NOT_NOTED = "Exception while writing logger call to event log"
 """The words with which Dagster prints the SQL of an event that it can't note, on a full disk say."""

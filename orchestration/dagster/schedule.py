@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from anonymize.errors import SnapshotError, StoreError
-from orchestration.dagster.names import PARTITION, job_name, series_tag, upstream_keys
-from orchestration.dagster.partitions import for_dagster
-from orchestration.dagster.upstream import materialized, missing_upstream
-from orchestration.series.due import FORMAT, none_is_due
-from orchestration.series.series import Series
-from orchestration.snapshots.sources import source_of
+from republish.anonymize.errors import SnapshotError, StoreError
+from republish.orchestration.dagster.names import PARTITION, job_name, series_tag, upstream_keys
+from republish.orchestration.dagster.partitions import for_dagster
+from republish.orchestration.dagster.upstream import materialized, missing_upstream
+from republish.orchestration.series.due import FORMAT, none_is_due
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.sources import source_of
 
 ONCE_MORE = 3
 """How often the sensor tries a release again whose run died: a run may be what takes the machine down."""

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 import dagster as dg
 
-from orchestration.dagster.lineage import lineage_of
-from orchestration.dagster.names import asset_key
-from orchestration.series.series import Series
+from republish.orchestration.dagster.lineage import lineage_of
+from republish.orchestration.dagster.names import asset_key
+from republish.orchestration.series.series import Series
 
 
 def keep_facts(context: dg.AssetExecutionContext, series: Series, new: Collection[str] = ()) -> None:

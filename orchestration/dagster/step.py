@@ -8,17 +8,17 @@ from typing import Any
 
 import dagster as dg
 
-from anonymize.errors import RepublishError
-from orchestration.dagster.instance import is_of
-from orchestration.dagster.names import SERIES_TAG, asset_key, tag_value
-from orchestration.dagster.partitions import release_partitions
-from orchestration.dagster.status import keep_facts
-from orchestration.dagster.verdicts import metadata_of, words_of
-from orchestration.dagster.workers import hold
-from orchestration.expectations import Verdict
-from orchestration.expectations.verdict import no_verdict
-from orchestration.series.homes import refuse_other_home
-from orchestration.series.series import Series
+from republish.anonymize.errors import RepublishError
+from republish.orchestration.dagster.instance import is_of
+from republish.orchestration.dagster.names import SERIES_TAG, asset_key, tag_value
+from republish.orchestration.dagster.partitions import release_partitions
+from republish.orchestration.dagster.status import keep_facts
+from republish.orchestration.dagster.verdicts import metadata_of, words_of
+from republish.orchestration.dagster.workers import hold
+from republish.orchestration.expectations import Verdict
+from republish.orchestration.expectations.verdict import no_verdict
+from republish.orchestration.series.homes import refuse_other_home
+from republish.orchestration.series.series import Series
 
 ONE_RUN = dg.BackfillPolicy.single_run()
 """A backfill is one run over ascending releases, each committed before the next.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.names import PARTITION, SERIES_TAG, job_name
-from orchestration.series.other_series import published_releases
-from orchestration.storage.home import Home
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.names import PARTITION, SERIES_TAG, job_name
+from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.storage.home import Home
 
 OVER = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 

@@ -6,9 +6,9 @@ import datetime as dt
 
 import dagster as dg
 
-from orchestration.dagster.names import upstream_keys
-from orchestration.series.due import FORMAT
-from orchestration.series.series import Series
+from republish.orchestration.dagster.names import upstream_keys
+from republish.orchestration.series.due import FORMAT
+from republish.orchestration.series.series import Series
 
 
 def missing_upstream(series: Series, release: str, instance: dg.DagsterInstance) -> dg.AssetKey | None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.dagster.figures import as_text
-from orchestration.expectations import Verdict
+from republish.orchestration.dagster.figures import as_text
+from republish.orchestration.expectations import Verdict
 
 FIXED = ("expectations", "promises", "promises that hold")
 """Figures that are the same in every release that is published."""

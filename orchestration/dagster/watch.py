@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import dagster as dg
 
-from orchestration.dagster.instance import end_dead_runs, is_of
-from orchestration.dagster.names import (
+from republish.orchestration.dagster.instance import end_dead_runs, is_of
+from republish.orchestration.dagster.names import (
     FAILURE,
     FRESHNESS,
     PARTITION,
@@ -17,9 +17,9 @@ from orchestration.dagster.names import (
     job_name,
     series_tag,
 )
-from orchestration.dagster.tell import tell
-from orchestration.series.due import none_is_due
-from orchestration.series.series import Series
+from republish.orchestration.dagster.tell import tell
+from republish.orchestration.series.due import none_is_due
+from republish.orchestration.series.series import Series
 
 Looked = Callable[[Series, dg.DagsterInstance], tuple[bool, str]]
 """Whether all is well, and a sentence on it."""

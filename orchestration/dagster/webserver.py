@@ -24,10 +24,10 @@ from dagster_webserver.cli import (  # type: ignore[attr-defined]
     workspace_opts_to_load_target,
 )
 
-from anonymize.errors import HomeError
-from orchestration.dagster.gate import Gate
-from orchestration.dagster.instance import instance_of, usable_tables
-from orchestration.storage.home import Home, make_secret
+from republish.anonymize.errors import HomeError
+from republish.orchestration.dagster.gate import Gate
+from republish.orchestration.dagster.instance import instance_of, usable_tables
+from republish.orchestration.storage.home import Home, make_secret
 
 TOKEN = "pages.token"  # noqa: S105 - the name of a file
 """In DAGSTER_HOME: what lets a browser in. Where it is deleted, the next start makes another one."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from filelock import FileLock
 
-from orchestration.storage.home import Home, if_free, private_folder, sync
+from republish.orchestration.storage.home import Home, if_free, private_folder, sync
 
 WORKERS = ".workers"
 """In DAGSTER_HOME: a file for each run that is worked on, and for each that a killed process left."""

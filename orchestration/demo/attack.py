@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from anonymize.attack.coverage import value_domain
-from anonymize.attack.intersection import candidates, intersect
-from anonymize.baseline.mondrian import mondrian
-from anonymize.columns import IDENTIFIER, VALUE
-from anonymize.contract import Contract
-from anonymize.formats import Published
-from anonymize.formats.published import knowledge_table
-from anonymize.principles import principle_of
-from anonymize.promise import Candidates
-from orchestration.audit.read.folders import PublishedSeries, Reading, find_series, read_release
-from orchestration.series.series import Series
-from orchestration.snapshots.sources import read_snapshot, source_of
+from republish.anonymize.attack.coverage import value_domain
+from republish.anonymize.attack.intersection import candidates, intersect
+from republish.anonymize.baseline.mondrian import mondrian
+from republish.anonymize.columns import IDENTIFIER, VALUE
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats import Published
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise import Candidates
+from republish.orchestration.audit.read.folders import PublishedSeries, Reading, find_series, read_release
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.sources import read_snapshot, source_of
 
 
 def what_an_attacker_learns(series: Series) -> list[str]:

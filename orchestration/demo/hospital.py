@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from anonymize.contract import CategoryAttribute
-from orchestration.contracts.contract_file import load_contract
-from orchestration.package_files import package_file
-from orchestration.storage.home import private_folder
-from orchestration.storage.store import write_table
+from republish.anonymize.contract import CategoryAttribute
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.package_files import package_file
+from republish.orchestration.storage.home import private_folder
+from republish.orchestration.storage.store import write_table
 
 CONTRACT = package_file("data_contracts") / "hospital.yaml"
 SNAPSHOTS = "snapshots/hospital"

@@ -9,11 +9,11 @@ from typing import Literal
 
 import polars as pl
 
-from anonymize.contract import Written
-from anonymize.people.own_values import own_values
-from anonymize.spelling import SEVERAL
-from orchestration.snapshots.locale_formats import AMBIGUOUS, read_plainly, ways_to_read
-from orchestration.snapshots.validation import NO_VALUE
+from republish.anonymize.contract import Written
+from republish.anonymize.people.own_values import own_values
+from republish.anonymize.spelling import SEVERAL
+from republish.orchestration.snapshots.locale_formats import AMBIGUOUS, read_plainly, ways_to_read
+from republish.orchestration.snapshots.validation import NO_VALUE
 
 Kind = Literal["number", "date", "category", "free text", "time", "nothing", "other"]
 

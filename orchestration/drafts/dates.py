@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymize.contract.source import SCHEDULES
-from orchestration.contracts.schedule import ticks
+from republish.anonymize.contract.source import SCHEDULES
+from republish.orchestration.contracts.schedule import ticks
 
 WRITTEN = {
     "%Y-%m-%d": r"\d{4}-\d{2}-\d{2}",

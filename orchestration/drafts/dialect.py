@@ -8,10 +8,10 @@ from __future__ import annotations
 import codecs
 from pathlib import Path
 
-from anonymize.contract import CSV
-from anonymize.errors import SnapshotError
-from orchestration.snapshots.csv_text import SEPARATORS, CsvText
-from orchestration.snapshots.files import FAILURES, PACKED, check_file, opened_bytes
+from republish.anonymize.contract import CSV
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.snapshots.csv_text import SEPARATORS, CsvText
+from republish.orchestration.snapshots.files import FAILURES, PACKED, check_file, opened_bytes
 
 LOOKED_AT = 10_000
 """Rows by which a separator is judged; the whole file is read with it afterwards."""

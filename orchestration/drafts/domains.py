@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import least_of, most_of
+from republish.anonymize.columns import least_of, most_of
 
 NICE = (1, 2, 5)
 BINS = 8

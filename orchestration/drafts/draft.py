@@ -13,14 +13,14 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import most_of
-from anonymize.principles import PRINCIPLES
-from anonymize.spelling import SEVERAL
-from orchestration.drafts.columns import Column, labels_of
-from orchestration.drafts.domains import bins_of, date_domain, number_domain, width_of
-from orchestration.drafts.found import FoundTable, common_written
-from orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
-from orchestration.drafts.yaml_lines import comment, flow
+from republish.anonymize.columns import most_of
+from republish.anonymize.principles import PRINCIPLES
+from republish.anonymize.spelling import SEVERAL
+from republish.orchestration.drafts.columns import Column, labels_of
+from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, width_of
+from republish.orchestration.drafts.found import FoundTable, common_written
+from republish.orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
+from republish.orchestration.drafts.yaml_lines import comment, flow
 
 LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""

@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 from pydantic import ValidationError
 
-from anonymize.contract import QuerySource
-from anonymize.errors import ContractError, SnapshotError, as_data
-from orchestration.drafts.columns import Column, column_of, is_no_value, together
-from orchestration.drafts.dates import dated_files, schedule_of
-from orchestration.drafts.dialect import dialect_of, usual_separator
-from orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
-from orchestration.snapshots.databases import ask, place_of
-from orchestration.snapshots.files import read_file
+from republish.anonymize.contract import QuerySource
+from republish.anonymize.errors import ContractError, SnapshotError, as_data
+from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together
+from republish.orchestration.drafts.dates import dated_files, schedule_of
+from republish.orchestration.drafts.dialect import dialect_of, usual_separator
+from republish.orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
+from republish.orchestration.snapshots.databases import ask, place_of
+from republish.orchestration.snapshots.files import read_file
 
 MOST_ROWS = 5_000_000
 """Of further files, no more are read than make so many rows in all."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anonymize.columns import least_of, most_of
-from orchestration.drafts.columns import FEW_LABELS, Column
+from republish.anonymize.columns import least_of, most_of
+from republish.orchestration.drafts.columns import FEW_LABELS, Column
 
 DENSE = 3
 """Whole numbers that are each there once, among so many times as many, number something."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.errors import as_data
+from republish.anonymize.errors import as_data
 
 PLAIN = re.compile(r"[A-Za-z_ÄÖÜäöüß][\w./+-]*( [\w./+-]+)*")
 WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}

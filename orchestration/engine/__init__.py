@@ -4,6 +4,6 @@ An engine maps a function over jobs and returns what it returned, in the order o
 release depends on it.
 """
 
-from orchestration.engine.engine import Engine, the_engine
+from republish.orchestration.engine.engine import Engine, the_engine
 
 __all__ = ["Engine", "the_engine"]

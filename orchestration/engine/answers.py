@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from anonymize.errors import HomeError, RepublishError
-from orchestration.steps import say_step
+from republish.anonymize.errors import HomeError, RepublishError
+from republish.orchestration.steps import say_step
 
 R = TypeVar("R")
 

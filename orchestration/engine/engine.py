@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from anonymize.errors import HomeError
+from republish.anonymize.errors import HomeError
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -68,9 +68,9 @@ def the_engine() -> Engine:
             " or spark[MASTER]"
         )
     if given.startswith("spark"):
-        from orchestration.engine.spark import Spark  # noqa: PLC0415 - one of the two is imported
+        from republish.orchestration.engine.spark import Spark  # noqa: PLC0415 - one of the two is imported
 
         return Spark(named["master"])
-    from orchestration.engine.local import Local  # noqa: PLC0415
+    from republish.orchestration.engine.local import Local  # noqa: PLC0415
 
     return Local(int(named["workers"]) if named["workers"] else None)

@@ -11,10 +11,10 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, TypeVar
 
-from anonymize.errors import HomeError
-from orchestration.engine.answers import answer, counted, opened
-from orchestration.memory import KEEPS_MEMORY
-from orchestration.processes import begin_process
+from republish.anonymize.errors import HomeError
+from republish.orchestration.engine.answers import answer, counted, opened
+from republish.orchestration.memory import KEEPS_MEMORY
+from republish.orchestration.processes import begin_process
 
 J = TypeVar("J")
 R = TypeVar("R")

@@ -16,11 +16,11 @@ from subprocess import DEVNULL
 from typing import Any, TypeVar
 from warnings import catch_warnings
 
-from anonymize.errors import HomeError
-from orchestration import limits
-from orchestration.engine.answers import Answer, answer, counted, opened
-from orchestration.engine.local import TRIES
-from orchestration.storage.home import HOME_VARIABLE, KEY_VARIABLE
+from republish.anonymize.errors import HomeError
+from republish.orchestration import limits
+from republish.orchestration.engine.answers import Answer, answer, counted, opened
+from republish.orchestration.engine.local import TRIES
+from republish.orchestration.storage.home import HOME_VARIABLE, KEY_VARIABLE
 
 J = TypeVar("J")
 R = TypeVar("R")

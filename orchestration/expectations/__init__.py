@@ -3,7 +3,7 @@
 `verdict` is what everybody else sees, `suites` runs a suite, `judge` is the process it runs in.
 """
 
-from orchestration.expectations.judge import judge, start_judge
-from orchestration.expectations.verdict import Verdict
+from republish.orchestration.expectations.judge import judge, start_judge
+from republish.orchestration.expectations.verdict import Verdict
 
 __all__ = ["Verdict", "judge", "start_judge"]

@@ -20,8 +20,8 @@ from typing import Any
 
 import polars as pl
 
-from orchestration.expectations.verdict import Verdict, no_verdict
-from orchestration.processes import begin_process
+from republish.orchestration.expectations.verdict import Verdict, no_verdict
+from republish.orchestration.processes import begin_process
 
 Evidence = Mapping[str, pl.DataFrame]
 """Tables of counts by promise."""
@@ -82,7 +82,7 @@ def _answer(questions: Connection) -> None:
     sys.modules["sqlalchemy"] = None  # type: ignore[assignment] # a tenth; it does without, but for databases
     sys.modules["pyspark"] = None  # type: ignore[assignment] # where it is installed, it ends this process
     gc.disable()  # a fifth: to look over again and again what is imported, none of which is garbage
-    from orchestration.expectations.suites import verdict  # noqa: PLC0415 - takes two seconds
+    from republish.orchestration.expectations.suites import verdict  # noqa: PLC0415 - takes two seconds
 
     gc.freeze()
     gc.enable()

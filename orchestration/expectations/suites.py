@@ -14,8 +14,8 @@ from great_expectations.core.batch_definition import BatchDefinition
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
-from orchestration.expectations.verdict import ROWS, Verdict
-from orchestration.package_files import package_file
+from republish.orchestration.expectations.verdict import ROWS, Verdict
+from republish.orchestration.package_files import package_file
 
 SUITES = package_file("data_contracts") / "expectations"
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anonymize.text import Text
+from republish.anonymize.text import Text
 
 ENGLISH = "en"
 CATALOGUES = Path(__file__).parent

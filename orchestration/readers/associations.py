@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.columns import PSEUDONYM, VALUE, exactly
-from anonymize.contract import Contract, Product
-from anonymize.contract.scalars import MISSING
-from anonymize.errors import ContractError, PublishedFolderError, QueryError
-from anonymize.formats import ANATOMY
-from anonymize.formats.published import Published
-from anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
-from anonymize.people.codes import MISSING_CODE, encode_columns
-from anonymize.people.randomness import generator
-from anonymize.principles import parse_contract, publisher_of
-from orchestration.readers.datapackage.dated import undated
-from orchestration.readers.datapackage.words import sensitive_columns
-from orchestration.readers.estimate.command import package_of
-from orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
-from orchestration.storage.parts import scan_parts, table_files
-from orchestration.unforeseen import named
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.columns import PSEUDONYM, VALUE, exactly
+from republish.anonymize.contract import Contract, Product
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.errors import ContractError, PublishedFolderError, QueryError
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.formats.published import Published
+from republish.anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
+from republish.anonymize.people.codes import MISSING_CODE, encode_columns
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principles import parse_contract, publisher_of
+from republish.orchestration.readers.datapackage.dated import undated
+from republish.orchestration.readers.datapackage.words import sensitive_columns
+from republish.orchestration.readers.estimate.command import package_of
+from republish.orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
+from republish.orchestration.storage.parts import scan_parts, table_files
+from republish.orchestration.unforeseen import named
 
 FEWEST_PEOPLE = 20
 """Of a value that fewer tuples have, nothing is said."""

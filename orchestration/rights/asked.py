@@ -10,20 +10,20 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM, entries
-from anonymize.errors import HomeError
-from anonymize.people.persons import persons_of
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.spelling import identifier_forms
-from orchestration.chain.population_overlap import noted_files
-from orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
-from orchestration.series.facts import facts_of
-from orchestration.series.other_series import FIRST, pseudonym_key, published_releases, siblings
-from orchestration.series.persons import comparable
-from orchestration.series.release_record import KNOWLEDGE, STATE
-from orchestration.series.shards import shard_folders
-from orchestration.storage.home import Home
-from orchestration.storage.store import read_table
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, entries
+from republish.anonymize.errors import HomeError
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.spelling import identifier_forms
+from republish.orchestration.chain.population_overlap import noted_files
+from republish.orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
+from republish.orchestration.series.facts import facts_of
+from republish.orchestration.series.other_series import FIRST, pseudonym_key, published_releases, siblings
+from republish.orchestration.series.persons import comparable
+from republish.orchestration.series.release_record import KNOWLEDGE, STATE
+from republish.orchestration.series.shards import shard_folders
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.store import read_table
 
 BUILT_ON = (STATE, KNOWLEDGE)
 """Beginnings of the names of files that the next release is built on."""

@@ -15,22 +15,22 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from anonymize.columns import PSEUDONYM, VALUE, entries, exactly
-from anonymize.contract import Product
-from anonymize.contract.combined import kept_apart
-from anonymize.people.randomness import derive_key
-from anonymize.text import Text
-from orchestration.chain.population_overlap import other_products
-from orchestration.rights.asked import BUILT_ON, Asked, series_of
-from orchestration.series.facts import sensitive_names
-from orchestration.series.other_series import BEFORE
-from orchestration.series.persons import comparable, forgotten, of_series
-from orchestration.series.release_record import LINKAGE, read_record
-from orchestration.series.series import Series
-from orchestration.series.shards import shard_folders
-from orchestration.storage.home import Home
-from orchestration.storage.parts import scan_parts, tables_in
-from orchestration.storage.store import read_table
+from republish.anonymize.columns import PSEUDONYM, VALUE, entries, exactly
+from republish.anonymize.contract import Product
+from republish.anonymize.contract.combined import kept_apart
+from republish.anonymize.people.randomness import derive_key
+from republish.anonymize.text import Text
+from republish.orchestration.chain.population_overlap import other_products
+from republish.orchestration.rights.asked import BUILT_ON, Asked, series_of
+from republish.orchestration.series.facts import sensitive_names
+from republish.orchestration.series.other_series import BEFORE
+from republish.orchestration.series.persons import comparable, forgotten, of_series
+from republish.orchestration.series.release_record import LINKAGE, read_record
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import shard_folders
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.parts import scan_parts, tables_in
+from republish.orchestration.storage.store import read_table
 
 
 @dataclass(frozen=True)

@@ -20,21 +20,21 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.errors import HomeError
-from anonymize.people.randomness import derive_key
-from orchestration.chain.population_overlap import noted_files, people_of
-from orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, stated_of_all
-from orchestration.rights.asked import BUILT_ON, NOBODY, Asked, Rows, read_rows, series_of
-from orchestration.series.other_series import note_last, published_releases
-from orchestration.series.pending_erasures import forgotten_again
-from orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
-from orchestration.series.release_record import COMMITTED
-from orchestration.series.series import Series
-from orchestration.series.shards import shard_folders
-from orchestration.storage.home import RELEASING, Home, only_one
-from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
-from orchestration.storage.sealed import read_sealed, write_sealed
-from orchestration.storage.store import (
+from republish.anonymize.errors import HomeError
+from republish.anonymize.people.randomness import derive_key
+from republish.orchestration.chain.population_overlap import noted_files, people_of
+from republish.orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, stated_of_all
+from republish.orchestration.rights.asked import BUILT_ON, NOBODY, Asked, Rows, read_rows, series_of
+from republish.orchestration.series.other_series import note_last, published_releases
+from republish.orchestration.series.pending_erasures import forgotten_again
+from republish.orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
+from republish.orchestration.series.release_record import COMMITTED
+from republish.orchestration.series.series import Series
+from republish.orchestration.series.shards import shard_folders
+from republish.orchestration.storage.home import RELEASING, Home, only_one
+from republish.orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
+from republish.orchestration.storage.sealed import read_sealed, write_sealed
+from republish.orchestration.storage.store import (
     clear_partial,
     clear_staged,
     read_json,

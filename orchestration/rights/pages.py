@@ -10,10 +10,10 @@ from typing import Any
 
 import jinja2
 
-from anonymize.contract import Product
-from orchestration.languages.language import ENGLISH, Language
-from orchestration.rights.find import Person
-from orchestration.storage.store import write_json, write_text
+from republish.anonymize.contract import Product
+from republish.orchestration.languages.language import ENGLISH, Language
+from republish.orchestration.rights.find import Person
+from republish.orchestration.storage.store import write_json, write_text
 
 
 def write_sheet(
@@ -59,7 +59,7 @@ def _write(folder: Path, name: str, page: str, content: Mapping[str, Any]) -> li
 @functools.cache
 def _page(name: str, language: str = ENGLISH) -> jinja2.Template:
     spoken = Language.of(language)
-    source = resources.files("orchestration.rights").joinpath
+    source = resources.files("republish.orchestration.rights").joinpath
     loader = jinja2.FunctionLoader(lambda file: source(file).read_text(encoding="utf-8"))
     undefined = jinja2.StrictUndefined
     environment = jinja2.Environment(

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from anonymize.principles import principle_of
-from orchestration.readers.datapackage.words import several_columns
-from orchestration.series.other_series import published_releases
-from orchestration.series.persons import forgotten
-from orchestration.series.release_record import ReleaseRecord
-from orchestration.series.series import Series
-from orchestration.storage.log import LOG, verify_log
-from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.store import sha256
+from republish.anonymize.principles import principle_of
+from republish.orchestration.readers.datapackage.words import several_columns
+from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.persons import forgotten
+from republish.orchestration.series.release_record import ReleaseRecord
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.log import LOG, verify_log
+from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.store import sha256
 
 SHORT = 60
 """Signs of a declared value that the record writes out."""

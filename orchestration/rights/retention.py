@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
-from anonymize.errors import ContractError
-from orchestration.chain.population_overlap import people_of
-from orchestration.chain.snapshot import PEOPLE, everybody_in
-from orchestration.rights.asked import NOBODY, series_of
-from orchestration.rights.forget import Forgetting, forget, what_is_kept
-from orchestration.series.other_series import published_releases
-from orchestration.series.persons import comparable, forgotten
-from orchestration.series.series import Series
+from republish.anonymize.columns import IDENTIFIER
+from republish.anonymize.errors import ContractError
+from republish.orchestration.chain.population_overlap import people_of
+from republish.orchestration.chain.snapshot import PEOPLE, everybody_in
+from republish.orchestration.rights.asked import NOBODY, series_of
+from republish.orchestration.rights.forget import Forgetting, forget, what_is_kept
+from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.persons import comparable, forgotten
+from republish.orchestration.series.series import Series
 
 
 @dataclass(frozen=True)

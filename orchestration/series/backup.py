@@ -18,15 +18,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import HomeError
-from anonymize.people.randomness import derive_key
-from orchestration.series.pending_erasures import note_forgettings, note_unknown
-from orchestration.series.releases_after_backup import note_since
-from orchestration.storage.home import Home, only_one, private_folder, public_folder
-from orchestration.storage.log import LOG, lines_since, note
-from orchestration.storage.manifest import MANIFEST, release_folders, verify_series
-from orchestration.storage.packed import pack, unpack
-from orchestration.storage.store import BACKING_UP, PARTIAL, STAGED, clear_partial, make_public, sha256
+from republish.anonymize.errors import HomeError
+from republish.anonymize.people.randomness import derive_key
+from republish.orchestration.series.pending_erasures import note_forgettings, note_unknown
+from republish.orchestration.series.releases_after_backup import note_since
+from republish.orchestration.storage.home import Home, only_one, private_folder, public_folder
+from republish.orchestration.storage.log import LOG, lines_since, note
+from republish.orchestration.storage.manifest import MANIFEST, release_folders, verify_series
+from republish.orchestration.storage.packed import pack, unpack
+from republish.orchestration.storage.store import (
+    BACKING_UP,
+    PARTIAL,
+    STAGED,
+    clear_partial,
+    make_public,
+    sha256,
+)
 
 FORM = 1
 """Raised when a backup is another thing."""

@@ -10,7 +10,7 @@ import datetime as dt
 import itertools
 from functools import lru_cache
 
-from orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.contracts.contract_file import ContractFile
 
 FORMAT = "%Y-%m-%d"
 
@@ -27,7 +27,7 @@ def due_releases(file: ContractFile) -> list[str]:
 
 @lru_cache
 def _due(first: str, cron: str | None, last: dt.date | None, minute: dt.datetime) -> tuple[str, ...]:
-    from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
+    from republish.orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
 
     date = dt.date.fromisoformat(first)
     single = dt.datetime.combine(date, dt.time(), dt.UTC)

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from orchestration.storage.home import Home
-from orchestration.storage.sealed import Ledger
-from orchestration.storage.store import read_json
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.sealed import Ledger
+from republish.orchestration.storage.store import read_json
 
 FACTS = "series.json"
 """In the private folder of a series."""

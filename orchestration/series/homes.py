@@ -12,13 +12,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import HomeError
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.other_series import published_releases
-from orchestration.series.releases_after_backup import published_since
-from orchestration.series.series import Series
-from orchestration.storage.home import Home, is_home
-from orchestration.storage.store import read_json, write_json
+from republish.anonymize.errors import HomeError
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.releases_after_backup import published_since
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home, is_home
+from republish.orchestration.storage.store import read_json, write_json
 
 LAST = "last"
 """Beside the homes, by product and series: the last release of each series."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymize.contract import Product
-from anonymize.errors import ContractError
-from anonymize.people.randomness import derive_key
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.facts import FACTS, facts_of, sensitive_names
-from orchestration.series.release_record import ReleaseRecord, read_committed
-from orchestration.storage.home import Home
-from orchestration.storage.log import note_once
-from orchestration.storage.manifest import MANIFEST, release_folders
-from orchestration.storage.store import read_json
+from republish.anonymize.contract import Product
+from republish.anonymize.errors import ContractError
+from republish.anonymize.people.randomness import derive_key
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.series.facts import FACTS, facts_of, sensitive_names
+from republish.orchestration.series.release_record import ReleaseRecord, read_committed
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.log import note_once
+from republish.orchestration.storage.manifest import MANIFEST, release_folders
+from republish.orchestration.storage.store import read_json
 
 FIRST = "first_series"
 """In a series' facts: the first series of its chain."""

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import HomeError
-from orchestration.storage.home import Home
-from orchestration.storage.sealed import Ledger
+from republish.anonymize.errors import HomeError
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.sealed import Ledger
 
 TO_FORGET = "to_forget.json"
 """In the private folder of a product, sealed: a list of forgettings. Each has `at`, `people` and `again`

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, exactly
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.randomness import derive_key
-from anonymize.spelling import identifier_forms
-from orchestration.storage.home import Home
-from orchestration.storage.store import read_table
+from republish.anonymize.columns import IDENTIFIER, exactly
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.randomness import derive_key
+from republish.anonymize.spelling import identifier_forms
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.store import read_table
 
 FORGOTTEN = "forgotten.parquet"
 """In the private folder of a product: `person`, as all products of the home call them; `series`, and

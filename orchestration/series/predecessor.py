@@ -8,14 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymize.errors import HomeError
-from anonymize.principle.state import State
-from anonymize.promise import Promise
-from orchestration.series.release_record import ReleaseRecord, is_unchanged, read_knowledge, read_state
-from orchestration.series.series import Series, is_of_candidate
+from republish.anonymize.errors import HomeError
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise import Promise
+from republish.orchestration.series.release_record import (
+    ReleaseRecord,
+    is_unchanged,
+    read_knowledge,
+    read_state,
+)
+from republish.orchestration.series.series import Series, is_of_candidate
 
 if TYPE_CHECKING:
-    from anonymize.attack.knowledge import Knowledge
+    from republish.anonymize.attack.knowledge import Knowledge
 
 
 @dataclass(frozen=True)

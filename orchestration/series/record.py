@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from orchestration.series.release_record import ReleaseRecord
-from orchestration.storage.manifest import COUNTED
+from republish.orchestration.series.release_record import ReleaseRecord
+from republish.orchestration.storage.manifest import COUNTED
 
 
 def release_row(

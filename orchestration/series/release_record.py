@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from anonymize.principle.candidate import Candidate, ReleaseFigures
-from anonymize.principle.state import State
-from anonymize.promise import Promise, promise_of
-from orchestration.expectations.verdict import Verdict
-from orchestration.readers.datapackage.dated import dated
-from orchestration.storage.sealed import read_sealed, write_sealed
-from orchestration.storage.store import read_table, sha256, write_json, write_table
+from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise import Promise, promise_of
+from republish.orchestration.expectations.verdict import Verdict
+from republish.orchestration.readers.datapackage.dated import dated
+from republish.orchestration.storage.sealed import read_sealed, write_sealed
+from republish.orchestration.storage.store import read_table, sha256, write_json, write_table
 
 if TYPE_CHECKING:
-    from anonymize.attack.knowledge import Knowledge
+    from republish.anonymize.attack.knowledge import Knowledge
 
 COMMITTED = "candidate.json"
 """Written last and sealed: without it, nothing else in the folder counts."""
@@ -182,7 +182,7 @@ def read_state(folder: Path, committed: ReleaseRecord) -> State:
 
 def read_knowledge(folder: Path, committed: ReleaseRecord) -> Knowledge:
     """The memory of the next attack."""
-    from anonymize.attack.knowledge import Knowledge  # noqa: PLC0415 - imports what computes
+    from republish.anonymize.attack.knowledge import Knowledge  # noqa: PLC0415 - imports what computes
 
     return Knowledge.of(dict(read_tables(folder, KNOWLEDGE, committed)))
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import AlreadyPublished
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
-from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.sealed import Ledger
-from orchestration.storage.store import read_json, sha256
+from republish.anonymize.errors import AlreadyPublished
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.sealed import Ledger
+from republish.orchestration.storage.store import read_json, sha256
 
 SINCE = "published_since.json"
 """In the private folder of a series, sealed: each of these releases with its digest and `STATED`."""

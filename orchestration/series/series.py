@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from anonymize.contract import Product
-from anonymize.errors import ContractError, HomeError, PublishedFolderError
-from anonymize.people.randomness import derive_key, generator
-from anonymize.people.rows import has_several_rows
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.due import due_releases, today
-from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, write_facts
-from orchestration.series.other_series import (
+from republish.anonymize.contract import Product
+from republish.anonymize.errors import ContractError, HomeError, PublishedFolderError
+from republish.anonymize.people.randomness import derive_key, generator
+from republish.anonymize.people.rows import has_several_rows
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.series.due import due_releases, today
+from republish.orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, write_facts
+from republish.orchestration.series.other_series import (
     ALONE,
     BEFORE,
     FIRST,
@@ -35,14 +35,19 @@ from orchestration.series.other_series import (
     sibling,
     superseded,
 )
-from orchestration.series.pending_erasures import refuse_unforgotten
-from orchestration.series.record import joined_buckets, release_row
-from orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_committed, read_record
-from orchestration.storage.history import History
-from orchestration.storage.home import Home, only_one
-from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
-from orchestration.storage.replacing import finish_replacing
-from orchestration.storage.store import clear_partial, clear_staged, read_json, read_table, sha256
+from republish.orchestration.series.pending_erasures import refuse_unforgotten
+from republish.orchestration.series.record import joined_buckets, release_row
+from republish.orchestration.series.release_record import (
+    CANDIDATE,
+    ReleaseRecord,
+    read_committed,
+    read_record,
+)
+from republish.orchestration.storage.history import History
+from republish.orchestration.storage.home import Home, only_one
+from republish.orchestration.storage.manifest import MANIFEST, verify_release, verify_series
+from republish.orchestration.storage.replacing import finish_replacing
+from republish.orchestration.storage.store import clear_partial, clear_staged, read_json, read_table, sha256
 
 _log = logging.getLogger(__name__)
 

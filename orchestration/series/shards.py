@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from anonymize.contract import Product
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.randomness import generator
-from anonymize.spelling import identifier_forms
-from orchestration.series.predecessor import Predecessor
-from orchestration.series.series import Series
+from republish.anonymize.contract import Product
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.spelling import identifier_forms
+from republish.orchestration.series.predecessor import Predecessor
+from republish.orchestration.series.series import Series
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from orchestration.series.other_series import published_releases
-from orchestration.series.series import Series
-from orchestration.storage.manifest import COUNTED, MANIFEST
-from orchestration.storage.store import read_json
+from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.manifest import COUNTED, MANIFEST
+from republish.orchestration.storage.store import read_json
 
 
 def standing(series: Series) -> dict[str, Any]:

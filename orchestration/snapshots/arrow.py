@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import polars as pl
 import pyarrow as pa
 
-from anonymize.columns import entries, exactly
-from anonymize.errors import SnapshotError
+from republish.anonymize.columns import entries, exactly
+from republish.anonymize.errors import SnapshotError
 
 LONGEST = 38
 """Digits of a decimal number."""

@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 import duckdb
 import pyarrow as pa
 
-from anonymize.contract import NO_DATABASE, QuerySource
-from anonymize.errors import SnapshotError
-from orchestration.processes import begin_process
-from orchestration.snapshots.arrow import Answer
-from orchestration.snapshots.files import check_file
-from orchestration.storage.statements import statement
+from republish.anonymize.contract import NO_DATABASE, QuerySource
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.processes import begin_process
+from republish.orchestration.snapshots.arrow import Answer
+from republish.orchestration.snapshots.files import check_file
+from republish.orchestration.storage.statements import statement
 
 CONNECT_SECONDS = 10
 THERE_IS_NONE = "there is no such database; correct source.dsn in the contract, or put it there"

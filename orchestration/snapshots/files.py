@@ -11,14 +11,14 @@ from typing import BinaryIO, TypeVar
 
 import polars as pl
 
-from anonymize.columns import exactly
-from anonymize.contract import EACH_FILE, is_in_store
-from anonymize.errors import SnapshotError
-from orchestration.limits import check, check_parquet, limits
-from orchestration.snapshots.csv_text import CsvText, positions
-from orchestration.snapshots.program_files import PROGRAMS, read_program_file
-from orchestration.storage.objects import Stored, objects_below, stored
-from orchestration.storage.pages import is_decodable
+from republish.anonymize.columns import exactly
+from republish.anonymize.contract import EACH_FILE, is_in_store
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.limits import check, check_parquet, limits
+from republish.orchestration.snapshots.csv_text import CsvText, positions
+from republish.orchestration.snapshots.program_files import PROGRAMS, read_program_file
+from republish.orchestration.storage.objects import Stored, objects_below, stored
+from republish.orchestration.storage.pages import is_decodable
 
 S = TypeVar("S", bound=Sized)
 UNFINISHED = "_temporary"
@@ -101,7 +101,7 @@ def open_file(
     Parameters
     ----------
     file
-        The end of its name says what it is (`anonymize.contract.source`); else it is read as CSV. No letter
+        The end of its name says what it is (`anonymize/contract/source.py`); else it is read as CSV. No letter
         in its path is a pattern. What is in a store is read into memory, and never lies on this machine's
         disk.
     columns
@@ -266,7 +266,7 @@ def _with_uuids(table: pl.DataFrame, file: Path | BytesIO) -> pl.DataFrame:
     import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    from orchestration.snapshots.arrow import uuid_text  # noqa: PLC0415
+    from republish.orchestration.snapshots.arrow import uuid_text  # noqa: PLC0415
 
     try:
         return table.with_columns(uuid_text(pq.read_schema(file), binary))

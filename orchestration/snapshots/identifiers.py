@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.spelling import FORMS, value_form
+from republish.anonymize.spelling import FORMS, value_form
 
 ALIKE = 0.5
 """The share of the identifiers that have to be found again in another form."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from anonymize.columns import entries
-from anonymize.contract import FileSource, Table, Written
-from anonymize.errors import SnapshotError
-from orchestration.contracts.yaml_text import on_a_line
+from republish.anonymize.columns import entries
+from republish.anonymize.contract import FileSource, Table, Written
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.contracts.yaml_text import on_a_line
 
 UNREADABLE = "?"
 """Stands for text that is not written as declared: it can be read as no number and no date."""

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, exactly
-from anonymize.contract import CategoryAttribute, Table
-from anonymize.contract.attributes import QuasiIdentifier
-from anonymize.contract.scalars import MISSING
-from anonymize.contract.sensitive import Sensitive
-from anonymize.errors import as_data
+from republish.anonymize.columns import IDENTIFIER, exactly
+from republish.anonymize.contract import CategoryAttribute, Table
+from republish.anonymize.contract.attributes import QuasiIdentifier
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.contract.sensitive import Sensitive
+from republish.anonymize.errors import as_data
 
 
 class Settled(NamedTuple):

@@ -8,16 +8,16 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import view_column
-from anonymize.contract import PreviousRelease, Product
-from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
-from anonymize.principle.state import PREVIOUS, State
-from anonymize.principles import principle_of
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.snapshots.files import read_file
-from orchestration.storage.home import Home
-from orchestration.storage.manifest import is_release, verify_tables
-from orchestration.storage.parts import tables_in
+from republish.anonymize.columns import view_column
+from republish.anonymize.contract import PreviousRelease, Product
+from republish.anonymize.errors import ContractError, PublishedFolderError, SnapshotError
+from republish.anonymize.principle.state import PREVIOUS, State
+from republish.anonymize.principles import principle_of
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.manifest import is_release, verify_tables
+from republish.orchestration.storage.parts import tables_in
 
 
 def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:

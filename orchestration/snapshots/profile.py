@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, least_of, most_of
-from anonymize.contract import Table
-from anonymize.contract.combined import separate
-from anonymize.contract.scalars import MISSING
-from anonymize.errors import as_data
+from republish.anonymize.columns import IDENTIFIER, least_of, most_of
+from republish.anonymize.contract import Table
+from republish.anonymize.contract.combined import separate
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.errors import as_data
 
 HEADS = ("column", "kind", "lowest", "highest", "distinct", "most frequent", "missing")
 FEW, MOST = 5, 0.5

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.errors import SnapshotError
-from orchestration.limits import check
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.limits import check
 
 LIBRARIES = {".xlsx": "fastexcel", ".sas7bdat": "pyreadstat", ".sav": "pyreadstat", ".dta": "pyreadstat"}
 """What reads each kind of file."""

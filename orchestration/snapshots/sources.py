@@ -15,14 +15,14 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import entries, exactly
-from anonymize.contract import FileSource, QuerySource, Table, TableSource, is_in_store
-from anonymize.errors import SnapshotError
-from anonymize.people.values import by_own_names
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
-from orchestration.snapshots.databases import ask, has_row, place_of
-from orchestration.snapshots.files import (
+from republish.anonymize.columns import entries, exactly
+from republish.anonymize.contract import FileSource, QuerySource, Table, TableSource, is_in_store
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.people.values import by_own_names
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
+from republish.orchestration.snapshots.databases import ask, has_row, place_of
+from republish.orchestration.snapshots.files import (
     OpenedFile,
     ParquetPiece,
     ReadPiece,
@@ -32,14 +32,14 @@ from orchestration.snapshots.files import (
     size_of,
     within_limit,
 )
-from orchestration.snapshots.locale_formats import (
+from republish.orchestration.snapshots.locale_formats import (
     AMBIGUOUS_COUNTED,
     ambiguous_numbers,
     plainly,
     refuse_ambiguous_numbers,
 )
-from orchestration.snapshots.tables import read_version, version_at
-from orchestration.snapshots.validation import (
+from republish.orchestration.snapshots.tables import read_version, version_at
+from republish.orchestration.snapshots.validation import (
     AT_FAULT,
     MEASURES,
     columns_without_values,
@@ -49,7 +49,7 @@ from orchestration.snapshots.validation import (
     rows_at_fault,
     snapshot_faults,
 )
-from orchestration.storage.objects import Stored
+from republish.orchestration.storage.objects import Stored
 
 ROW = "republish:row"
 """The number of a row in its source, in a part of a snapshot."""
@@ -360,7 +360,7 @@ class _VersionedTable(Source):
             return self.known
         if self.release in self.declared.versions:
             return self.declared.versions[self.release]
-        from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
+        from republish.orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
 
         cron, date = self.file.contract.releases.cron, dt.date.fromisoformat(self.release)
         midnight = dt.datetime.combine(date, dt.time(), dt.UTC)

@@ -17,10 +17,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from anonymize.contract import TableSource, is_in_store
-from anonymize.errors import RepublishError, SnapshotError
-from orchestration.snapshots.arrow import Answer
-from orchestration.storage.objects import profile_of
+from republish.anonymize.contract import TableSource, is_in_store
+from republish.anonymize.errors import RepublishError, SnapshotError
+from republish.orchestration.snapshots.arrow import Answer
+from republish.orchestration.storage.objects import profile_of
 
 LIBRARIES = {"delta": "deltalake", "iceberg": "pyiceberg"}
 NONE_THERE = ("FileNotFoundError", "NoSuchNamespaceError", "NoSuchTableError", "TableNotFoundError")

@@ -14,13 +14,13 @@ from typing import Literal
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, exactly
-from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
-from anonymize.contract.scalars import MISSING
-from anonymize.people.rows import has_several_rows
-from anonymize.spelling import SEVERAL, normal_form, spelled_in_two_ways, value_form
-from orchestration.contracts.yaml_text import on_a_line
-from orchestration.snapshots.locale_formats import proposals
+from republish.anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, exactly
+from republish.anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.people.rows import has_several_rows
+from republish.anonymize.spelling import SEVERAL, normal_form, spelled_in_two_ways, value_form
+from republish.orchestration.contracts.yaml_text import on_a_line
+from republish.orchestration.snapshots.locale_formats import proposals
 
 EVIDENCE = {
     "column": pl.String,

@@ -12,11 +12,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from anonymize.errors import HomeError, PublishedFolderError
-from orchestration.storage.manifest import DATA_PACKAGE
-from orchestration.storage.pages import is_decodable
-from orchestration.storage.parts import name_in, table_files, table_of
-from orchestration.storage.store import encode_table, read_json, read_table
+from republish.anonymize.errors import HomeError, PublishedFolderError
+from republish.orchestration.storage.manifest import DATA_PACKAGE
+from republish.orchestration.storage.pages import is_decodable
+from republish.orchestration.storage.parts import name_in, table_files, table_of
+from republish.orchestration.storage.store import encode_table, read_json, read_table
 
 TYPES = {pl.Int64(), pl.Float64(), pl.String(), pl.Date()}
 """The types of published columns. Others, an Enum say, may name values that no row has."""

@@ -22,10 +22,10 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from anonymize.errors import HomeError
-from orchestration.storage.home import Home, for_the_group, only_one
-from orchestration.storage.log import note
-from orchestration.storage.statements import statement
+from republish.anonymize.errors import HomeError
+from republish.orchestration.storage.home import Home, for_the_group, only_one
+from republish.orchestration.storage.log import note
+from republish.orchestration.storage.statements import statement
 
 HISTORY_VERSION = 1
 """Raised when the tables change."""

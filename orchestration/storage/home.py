@@ -13,7 +13,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from anonymize.errors import HomeError
+from republish.anonymize.errors import HomeError
 
 _log = logging.getLogger(__name__)
 

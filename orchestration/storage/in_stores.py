@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from anonymize.contract.source import STORES
-from anonymize.errors import RepublishError, StoreError
-from orchestration.limits import check
-from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.objects import create, objects_below, stored
-from orchestration.storage.scratch import scratch_folder
-from orchestration.storage.store import SUMS
+from republish.anonymize.contract.source import STORES
+from republish.anonymize.errors import RepublishError, StoreError
+from republish.orchestration.limits import check
+from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.objects import create, objects_below, stored
+from republish.orchestration.storage.scratch import scratch_folder
+from republish.orchestration.storage.store import SUMS
 
 ADDRESS = re.compile(rf"({'|'.join(STORES)}):/+(.+)")
 """An address on the command line. As a path it has one slash less."""

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import HomeError
-from anonymize.people.randomness import derive_key
-from orchestration.storage.home import KEY_VARIABLE, Home, for_the_group, only_one
-from orchestration.storage.sealed import SEAL, sealed, unsealed
-from orchestration.storage.store import write_bytes
+from republish.anonymize.errors import HomeError
+from republish.anonymize.people.randomness import derive_key
+from republish.orchestration.storage.home import KEY_VARIABLE, Home, for_the_group, only_one
+from republish.orchestration.storage.sealed import SEAL, sealed, unsealed
+from republish.orchestration.storage.store import write_bytes
 
 LOG = "log.jsonl"
 """In the home, for its owner alone, or for its group to read."""

@@ -11,12 +11,20 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.errors import PublishedFolderError
-from anonymize.formats import FORMATS
-from anonymize.principles import PRINCIPLES
-from orchestration.limits import check, check_parquet
-from orchestration.storage.parts import SUFFIX, files_in, name_in, part_name, scan_parts, table_of, tables_in
-from orchestration.storage.store import SUMS, read_json, sha256
+from republish.anonymize.errors import PublishedFolderError
+from republish.anonymize.formats import FORMATS
+from republish.anonymize.principles import PRINCIPLES
+from republish.orchestration.limits import check, check_parquet
+from republish.orchestration.storage.parts import (
+    SUFFIX,
+    files_in,
+    name_in,
+    part_name,
+    scan_parts,
+    table_of,
+    tables_in,
+)
+from republish.orchestration.storage.store import SUMS, read_json, sha256
 
 MANIFEST = "manifest.json"
 DATA_PACKAGE = "datapackage.json"

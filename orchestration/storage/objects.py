@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from anonymize.errors import StoreError
+from republish.anonymize.errors import StoreError
 
 
 @dataclass(frozen=True)

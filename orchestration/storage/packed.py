@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from anonymize.errors import HomeError
-from orchestration.storage.home import private_folder, sync
-from orchestration.storage.sealed import read_sealed, write_sealed
-from orchestration.storage.store import PARTIAL, read_json
+from republish.anonymize.errors import HomeError
+from republish.orchestration.storage.home import private_folder, sync
+from republish.orchestration.storage.sealed import read_sealed, write_sealed
+from republish.orchestration.storage.store import PARTIAL, read_json
 
 LIST = "backup.json"
 """The last member: what the backup is of, and `files`, the SHA-256 (hex) of each by its name."""

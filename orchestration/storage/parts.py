@@ -13,8 +13,8 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestration.storage.home import private_folder, sync
-from orchestration.storage.store import PARTIAL, write_table
+from republish.orchestration.storage.home import private_folder, sync
+from republish.orchestration.storage.store import PARTIAL, write_table
 
 PART_ROWS = 2_000_000
 """The rows of a part; the last one may have fewer."""

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from orchestration.storage.home import Home, private_folder, sync
-from orchestration.storage.log import note_once
-from orchestration.storage.store import read_json, write_json
+from republish.orchestration.storage.home import Home, private_folder, sync
+from republish.orchestration.storage.log import note_once
+from republish.orchestration.storage.store import read_json, write_json
 
 STAGED = ".replacing"
 """In the folder: the new files, each at its place below."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-from orchestration.storage.home import if_free, only_one
+from republish.orchestration.storage.home import if_free, only_one
 
 PREFIX, LOCK = "republish-", ".lock"
 

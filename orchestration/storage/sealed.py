@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import HomeError
-from anonymize.people.randomness import derive_key
-from orchestration.storage.home import Home
-from orchestration.storage.store import read_json, write_json
+from republish.anonymize.errors import HomeError
+from republish.anonymize.people.randomness import derive_key
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.store import read_json, write_json
 
 SEAL = "seal"
 """The key of the seal among the content's own."""

@@ -7,4 +7,4 @@ from importlib import resources
 
 def statement(name: str) -> str:
     """The statement in `sql/<name>.sql`, without its semicolon."""
-    return resources.files("sql").joinpath(f"{name}.sql").read_text().strip().removesuffix(";")
+    return resources.files("republish.sql").joinpath(f"{name}.sql").read_text().strip().removesuffix(";")

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from anonymize.errors import HomeError
-from orchestration.limits import check
-from orchestration.storage.home import Home, for_the_group, if_free, private_folder, sync
+from republish.anonymize.errors import HomeError
+from republish.orchestration.limits import check
+from republish.orchestration.storage.home import Home, for_the_group, if_free, private_folder, sync
 
 T = TypeVar("T")
 SUMS = "SHA256SUMS"

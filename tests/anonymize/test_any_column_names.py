@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.errors import ContractError
-from anonymize.formats import GENERALIZATION
-from anonymize.principle.state import State
-from anonymize.principles import PRINCIPLES, parse_contract, principle_of
-from anonymize.promise.attacked import attack as attack_release
-from anonymize.promise.registry import checks_of
-from orchestration.readers.datapackage.dated import dated
-from orchestration.readers.datapackage.package import data_package
-from orchestration.readers.estimate.command import prepared
-from orchestration.readers.estimate.condition import checked_condition, columns_of
-from orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
-from orchestration.storage.store import write_table
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.errors import ContractError
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import PRINCIPLES, parse_contract, principle_of
+from republish.anonymize.promise.attacked import attack as attack_release
+from republish.anonymize.promise.registry import checks_of
+from republish.orchestration.readers.datapackage.dated import dated
+from republish.orchestration.readers.datapackage.package import data_package
+from republish.orchestration.readers.estimate.command import prepared
+from republish.orchestration.readers.estimate.condition import checked_condition, columns_of
+from republish.orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
+from republish.orchestration.storage.store import write_table
 from tests.profiles import examples
 from tests.series import draws, entered, make_contract
 

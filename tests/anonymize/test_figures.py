@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.figures import CandidateFigures, LinkageFigures, MinimumPeopleFigures, SpreadFigures
-from anonymize.figures import Figures, FromCounts, MeanBy, Total, combined, reached
-from anonymize.global_guarantee.forecast import releases_of_most
+from republish.anonymize.attack.figures import (
+    CandidateFigures,
+    LinkageFigures,
+    MinimumPeopleFigures,
+    SpreadFigures,
+)
+from republish.anonymize.figures import Figures, FromCounts, MeanBy, Total, combined, reached
+from republish.anonymize.global_guarantee.forecast import releases_of_most
 from tests.profiles import examples
 
 NOBODY = CandidateFigures(people_ever=0, vulnerable=0, changed=0, misled=0)

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.coverage import covering
-from anonymize.columns import IDENTIFIER, VALUE
-from anonymize.contract.changes import column_changes, declared_columns
-from anonymize.contract.scalars import MISSING
-from anonymize.errors import ContractError, NotEligible
-from anonymize.people.codes import MISSING_CODE, decode, encode_columns
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
-from anonymize.promise.attacked import attack
-from orchestration.snapshots.missing import settle_missing
-from orchestration.snapshots.sources import enter
-from orchestration.snapshots.validation import conform
+from republish.anonymize.attack.coverage import covering
+from republish.anonymize.columns import IDENTIFIER, VALUE
+from republish.anonymize.contract.changes import column_changes, declared_columns
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.errors import ContractError, NotEligible
+from republish.anonymize.people.codes import MISSING_CODE, decode, encode_columns
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract, principle_of
+from republish.anonymize.promise.attacked import attack
+from republish.orchestration.snapshots.missing import settle_missing
+from republish.orchestration.snapshots.sources import enter
+from republish.orchestration.snapshots.validation import conform
 from tests.anonymize.sequential.sequential_tables import JOBS, attack_view, view_contract
 from tests.clinic import CLINIC
 from tests.series import KEY, draws

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.combinations import Combinations, with_parts
-from anonymize.attack.coverage import signatures
-from anonymize.attack.risk import posterior
-from anonymize.columns import VALUE
-from anonymize.contract.combined import combine, separate
-from anonymize.errors import ContractError, NotEligible, SnapshotError, ValueChangeRefused
-from anonymize.formats.published import knowledge_table
-from anonymize.m_invariance import release as module
-from anonymize.people.values import refuse_unfit
-from anonymize.principles import parse_contract
 from benchmarks.adversaries.every_key import reconstructions
 from benchmarks.measures.several_columns import narrowed
 from benchmarks.series import contract_of, released
+from republish.anonymize.attack.combinations import Combinations, with_parts
+from republish.anonymize.attack.coverage import signatures
+from republish.anonymize.attack.risk import posterior
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract.combined import combine, separate
+from republish.anonymize.errors import ContractError, NotEligible, SnapshotError, ValueChangeRefused
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.m_invariance import release as module
+from republish.anonymize.people.values import refuse_unfit
+from republish.anonymize.principles import parse_contract
 from tests import findings as fi
 from tests.attacks import attack_releases
 from tests.profiles import is_thorough

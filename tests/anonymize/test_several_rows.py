@@ -7,14 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.errors import ContractError, NotEligible
-from anonymize.formats.published import knowledge_table
-from anonymize.kernels.place_units import place_units
-from anonymize.people.persons import SEPARATOR, persons_of
-from anonymize.people.rows import keyed, named_by_row, with_row_names
-from anonymize.principles import parse_contract
-from anonymize.promise import Candidates, EverHad, Promise
 from benchmarks.series import contract_of, released
+from republish.anonymize.errors import ContractError, NotEligible
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.kernels.place_units import place_units
+from republish.anonymize.people.persons import SEPARATOR, persons_of
+from republish.anonymize.people.rows import keyed, named_by_row, with_row_names
+from republish.anonymize.principles import parse_contract
+from republish.anonymize.promise import Candidates, EverHad, Promise
 from tests.attacks import attack_releases
 from tests.profiles import is_thorough
 from tests.visits import DECLARED, VALUES, visits

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.spelling import identifier_forms, normal_form, twins, value_form
+from republish.anonymize.spelling import identifier_forms, normal_form, twins, value_form
 
 COMPOSED = "H\N{LATIN SMALL LETTER E WITH ACUTE}patite C"
 TWINS = {

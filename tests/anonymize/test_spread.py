@@ -6,20 +6,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.risk import posterior
-from anonymize.columns import VALUE
-from anonymize.contract.changes import column_changes, declared_columns
-from anonymize.contract.combined import values_of
-from anonymize.contract.sensitive import Sensitive
-from anonymize.errors import ContractError, NotEligible, ValueChangeRefused
-from anonymize.formats.published import knowledge_table
-from anonymize.m_invariance import release as module
-from anonymize.m_invariance.combinations import Combinations, combinations_of
-from anonymize.m_invariance.parameters import parameter_changes
-from anonymize.m_invariance.spread import near_bins
-from anonymize.promise import Candidates, Promise, Spread
 from benchmarks.adversaries.every_key import reconstructions
 from benchmarks.series import contract_of, released
+from republish.anonymize.attack.risk import posterior
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract.changes import column_changes, declared_columns
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.contract.sensitive import Sensitive
+from republish.anonymize.errors import ContractError, NotEligible, ValueChangeRefused
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.m_invariance import release as module
+from republish.anonymize.m_invariance.combinations import Combinations, combinations_of
+from republish.anonymize.m_invariance.parameters import parameter_changes
+from republish.anonymize.m_invariance.spread import near_bins
+from republish.anonymize.promise import Candidates, Promise, Spread
 from tests import findings as fi
 from tests.attacks import attack_releases
 from tests.profiles import is_thorough

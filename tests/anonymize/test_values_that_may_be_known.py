@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anonymize.errors import ContractError
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
+from republish.anonymize.errors import ContractError
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract, principle_of
 from tests.attacks import attack_releases
 from tests.clinic import CLINIC
 from tests.maybe_known import (
@@ -297,7 +297,9 @@ def test_every_table_and_every_lot_leaves_the_streamliners_promise(monkeypatch, 
             people = entered(people, declared).with_columns(pseudonym=pl.Series(order, dtype=pl.Binary))
             for lot in permutations(range(4)):
                 drawn = pl.Series(lot, dtype=pl.UInt64).to_numpy()
-                monkeypatch.setattr("anonymize.buckets.lots._keyed_ranks", lambda *_, drawn=drawn: drawn)
+                monkeypatch.setattr(
+                    "republish.anonymize.buckets.lots._keyed_ranks", lambda *_, drawn=drawn: drawn
+                )
                 release = principle_of(declared).release
                 candidate = release(people, declared, State.empty(), 1, lambda _: random(1))
                 rows = tuple(candidate.published["microdata"].rows())

@@ -3,7 +3,6 @@ import itertools
 import polars as pl
 import pytest
 
-from anonymize.contract import CategoryAttribute
 from benchmarks.real_data import (
     WHY_NOT,
     adult,
@@ -14,6 +13,7 @@ from benchmarks.real_data import (
     receipts_series,
 )
 from benchmarks.series import contract_of, pseudonymous
+from republish.anonymize.contract import CategoryAttribute
 
 pytestmark = pytest.mark.skipif(data_folder() is None, reason=WHY_NOT)
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.real_data import data_folder
 from benchmarks.speed.shards import Spent
 from benchmarks.tables import PAGES, Table, benchmarks, main, page
-from orchestration.cli import main as cli
+from republish.orchestration.cli import main as cli
 
 BENCHMARKS = benchmarks()
 OF_REAL_DATA = {"sequential"}

@@ -5,10 +5,10 @@ import re
 import pytest
 import yaml
 
-from orchestration.contracts.registry import register
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.run import make_release
-from orchestration.package_files import package_file
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.run import make_release
+from republish.orchestration.package_files import package_file
 from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make
 

@@ -5,11 +5,11 @@ import logging
 import dagster as dg
 import pytest
 
-from orchestration import definitions
-from orchestration.contracts import registry
-from orchestration.contracts.contract_file import load_contract
-from orchestration.contracts.registry import register
-from orchestration.storage.home import Home
+from republish.orchestration import definitions
+from republish.orchestration.contracts import registry
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES
 
 

@@ -2,8 +2,8 @@
 
 import xml.etree.ElementTree as ET
 
-from anonymize.plot import ShareChart, Steps
-from orchestration.share_chart import BOTTOM, COLOURS, LEFT, OTHERS, RIGHT, TOP, as_svg
+from republish.anonymize.plot import ShareChart, Steps
+from republish.orchestration.share_chart import BOTTOM, COLOURS, LEFT, OTHERS, RIGHT, TOP, as_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

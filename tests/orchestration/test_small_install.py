@@ -25,7 +25,7 @@ normal = lambda name: re.sub("[-_.]+", "-", name).lower()
 elsewhere = {
     module
     for module, names in importlib.metadata.packages_distributions().items()
-    if not {normal(name) for name in names} & locked and module not in ("orchestration", "anonymize", "sql")
+    if not {normal(name) for name in names} & locked and module != "republish"
 }
 assert {"dagster", "great_expectations", "hypothesis"} <= elsewhere
 
@@ -37,7 +37,7 @@ class Absent(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Absent())
 """
 RUN = """
-import orchestration.cli.main as cli
+import republish.orchestration.cli.main as cli
 for words in {commands!r}:
     sys.argv = ["republish", *words]
     try:
@@ -96,7 +96,8 @@ def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
     contract.write_text(f'{(series / "contract.yaml").read_text()}\nreleases: {{cron: "0 0 1 1 *"}}\n')
     words = ["validate", str(contract)]
     told = python(
-        ONLY_THE_LOCKED + f"import orchestration.cli.main as cli\nsys.argv[1:] = {words!r}\ncli.main()"
+        ONLY_THE_LOCKED
+        + f"import republish.orchestration.cli.main as cli\nsys.argv[1:] = {words!r}\ncli.main()"
     )
     assert told.returncode == 1
     (line,) = told.stderr.splitlines()

@@ -7,16 +7,17 @@ import sys
 ASK = """
 import importlib, json, pkgutil
 from numba.core.dispatcher import Dispatcher
-import anonymize.kernels as kernels
-from orchestration.warm_up import compile_kernels
+import republish.anonymize.kernels as kernels
+from republish.orchestration.warm_up import compile_kernels
 
 compile_kernels()
 called = {}
 for module in pkgutil.iter_modules(kernels.__path__):
-    for name, kernel in vars(importlib.import_module(f"anonymize.kernels.{module.name}")).items():
+    of = importlib.import_module(f"republish.anonymize.kernels.{module.name}")
+    for name, kernel in vars(of).items():
         if not isinstance(kernel, Dispatcher) or name.startswith("_"):
             continue
-        if kernel.py_func.__module__ == f"anonymize.kernels.{module.name}":  # not where another imports it
+        if kernel.py_func.__module__ == of.__name__:  # not where another imports it
             called[name] = called.get(name, 0) + len(kernel.signatures)
 print(json.dumps(called))
 """

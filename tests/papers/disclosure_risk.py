@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import polars as pl
 
-from anonymize.attack.risk import Row, posterior
-from anonymize.formats.published import Published
 from benchmarks.adversaries.every_key import reconstructions
+from republish.anonymize.attack.risk import Row, posterior
+from republish.anonymize.formats.published import Published
 
 
 def disclosure_risk(

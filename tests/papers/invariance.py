@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack.invariance import moved_since
+from republish.anonymize.attack.invariance import moved_since
 
 
 class Invariance(NamedTuple):

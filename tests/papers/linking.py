@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.contract import ViewContract
-from anonymize.sequential.index import build_index
-from anonymize.sequential.matching import Coded, Earlier, read_labels
-from anonymize.sequential.parameters import Sequential
+from republish.anonymize.contract import ViewContract
+from republish.anonymize.sequential.index import build_index
+from republish.anonymize.sequential.matching import Coded, Earlier, read_labels
+from republish.anonymize.sequential.parameters import Sequential
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from anonymize.arrays import Ints
+from republish.anonymize.arrays import Ints
 
 
 @dataclass(frozen=True)

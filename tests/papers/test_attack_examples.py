@@ -5,9 +5,9 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
-from anonymize.attack.equivalence import compromised, minimum_equivalence
-from anonymize.attack.intersection import candidates, intersect, intersect_hosts
-from anonymize.formats.published import Published
+from republish.anonymize.attack.equivalence import compromised, minimum_equivalence
+from republish.anonymize.attack.intersection import candidates, intersect, intersect_hosts
+from republish.anonymize.formats.published import Published
 from tests.papers.disclosure_risk import disclosure_risk
 from tests.papers.invariance import check_invariance
 

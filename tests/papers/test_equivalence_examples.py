@@ -5,12 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.buckets.memory import Memory
-from anonymize.buckets.plan import make_plan
-from anonymize.e_equivalence.graph import Graphs, advance, open_graphs
-from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
-from anonymize.e_equivalence.plots import bucket_graph
-from anonymize.principle.state import State
+from republish.anonymize.buckets.memory import Memory
+from republish.anonymize.buckets.plan import make_plan
+from republish.anonymize.e_equivalence.graph import Graphs, advance, open_graphs
+from republish.anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
+from republish.anonymize.e_equivalence.plots import bucket_graph
+from republish.anonymize.principle.state import State
 from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut
 from tests.plans import as_tables, counted
 

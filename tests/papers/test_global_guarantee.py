@@ -7,10 +7,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.breach import breach_probability, by_promise, link_probabilities
-from anonymize.global_guarantee.forecast import longest_plan
-from anonymize.global_guarantee.parameters import GlobalGuarantee
-from anonymize.global_guarantee.strategy import ConstantRatio, Minimum, budget, spending, strategy_of
+from republish.anonymize.attack.breach import breach_probability, by_promise, link_probabilities
+from republish.anonymize.global_guarantee.forecast import longest_plan
+from republish.anonymize.global_guarantee.parameters import GlobalGuarantee
+from republish.anonymize.global_guarantee.strategy import (
+    ConstantRatio,
+    Minimum,
+    budget,
+    spending,
+    strategy_of,
+)
 from tests.anonymize.global_guarantee.guarantee_series import ratio
 
 FIGURE_2 = (["flu", "chlamydia"], ["chlamydia", "flu"])

@@ -4,15 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.divide import UNDECIDED, divide
-from anonymize.buckets.memory import MEMORY_SCHEMA, Memory
-from anonymize.buckets.plan import make_plan
-from anonymize.buckets.signatures import Signatures
-from anonymize.m_invariance.group import EMPTY, group_people
-from anonymize.m_invariance.release import release
-from anonymize.people.ranks import keyed_ranks
-from anonymize.principle.state import State
+from republish.anonymize.buckets.counts import is_eligible
+from republish.anonymize.buckets.divide import UNDECIDED, divide
+from republish.anonymize.buckets.memory import MEMORY_SCHEMA, Memory
+from republish.anonymize.buckets.plan import make_plan
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.m_invariance.group import EMPTY, group_people
+from republish.anonymize.m_invariance.release import release
+from republish.anonymize.people.ranks import keyed_ranks
+from republish.anonymize.principle.state import State
 from tests.plans import as_tables
 from tests.series import draws, make_contract
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.intersection import intersect
-from anonymize.attack.matching import covering_groups
-from anonymize.attack.risk import posterior
-from anonymize.formats.published import Published
 from benchmarks.adversaries.every_key import reconstructions
+from republish.anonymize.attack.intersection import intersect
+from republish.anonymize.attack.matching import covering_groups
+from republish.anonymize.attack.risk import posterior
+from republish.anonymize.formats.published import Published
 from tests.papers.disclosure_risk import disclosure_risk
 from tests.papers.invariance import check_invariance
 from tests.papers.test_attack_examples import (

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from anonymize.attack.join import Domains, Release, join_attack
-from anonymize.errors import NotEligible, SnapshotError
-from anonymize.sequential import SEQUENTIAL
-from anonymize.sequential.matching import read_earlier
+from republish.anonymize.attack.join import Domains, Release, join_attack
+from republish.anonymize.errors import NotEligible, SnapshotError
+from republish.anonymize.sequential import SEQUENTIAL
+from republish.anonymize.sequential.matching import read_earlier
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import people, state, table, view_contract
 from tests.papers.linking import code_published, linking

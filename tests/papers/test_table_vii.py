@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.equivalence import compromised
-from anonymize.e_equivalence.release import release
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract
+from republish.anonymize.attack.equivalence import compromised
+from republish.anonymize.e_equivalence.release import release
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract
 from tests.clinic import CLINIC
 from tests.series import make
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.attack.measures.guessing import candidates_of, drawn
-from anonymize.columns import VALUE
-from anonymize.contract import Sensitive
-from anonymize.contract.combined import values_of
-from anonymize.formats.published import Published
+from republish.anonymize.attack.measures.guessing import candidates_of, drawn
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.formats.published import Published
 
 CANDIDATE, WEIGHT = "candidate", "weight"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from anonymize.columns import VALUE
-from anonymize.formats.published import Published
+from republish.anonymize.columns import VALUE
+from republish.anonymize.formats.published import Published
 
 
 @dataclass(frozen=True)

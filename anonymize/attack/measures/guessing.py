@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.attack.coverage import cover, value_domain
-from anonymize.columns import VALUE
-from anonymize.contract import Schema
-from anonymize.formats.published import Published
-from anonymize.learning.dealer import Dealer, Pairs, pairs_of
-from anonymize.learning.logit import Columns, fit, learned_from, log_probabilities
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.attack.coverage import cover, value_domain
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract import Schema
+from republish.anonymize.formats.published import Published
+from republish.anonymize.learning.dealer import Dealer, Pairs, pairs_of
+from republish.anonymize.learning.logit import Columns, fit, learned_from, log_probabilities
 
 POWER = 8.0
 """How much what is learned counts within a group, in place of 1. Groups are made such that, within a group,

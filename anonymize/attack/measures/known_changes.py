@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Floats, Ints
-from anonymize.columns import VALUE
-from anonymize.formats.published import Published
+from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.columns import VALUE
+from republish.anonymize.formats.published import Published
 
 MOST = 50_000
 """About so many people are followed; of more, so many are drawn, the same ones in every release."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats, Ints
-from anonymize.columns import VALUE
-from anonymize.formats.published import Published
-from anonymize.people.persons import persons_of
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.columns import VALUE
+from republish.anonymize.formats.published import Published
+from republish.anonymize.people.persons import persons_of
 
 SHARES = (0.001, 0.01, 0.05, 0.1)
 """The shares of people whose values are known, for which others are counted."""

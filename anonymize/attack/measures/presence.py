@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.attack.coverage import covering
-from anonymize.formats.published import Published
-from anonymize.people.codes import MISSING_CODE
+from republish.anonymize.attack.coverage import covering
+from republish.anonymize.formats.published import Published
+from republish.anonymize.people.codes import MISSING_CODE
 
 MOST = 2_000
 """People of each kind who are guessed; of more, so many are drawn."""

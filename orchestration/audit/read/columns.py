@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymize.contract import CategoryAttribute, DateAttribute
-from anonymize.text import Text
-from orchestration.audit.read.folders import format_of
-from orchestration.audit.read.material import Material
+from republish.anonymize.contract import CategoryAttribute, DateAttribute
+from republish.anonymize.text import Text
+from republish.orchestration.audit.read.folders import format_of
+from republish.orchestration.audit.read.material import Material
 
 NOT_PUBLISHED = Text("not published")
 MOST_LABELS = 12

@@ -13,29 +13,29 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from anonymize.attack.finding import Count
-from anonymize.columns import entries, exactly
-from anonymize.contract import Contract, FileSource, Product, Sensitive
-from anonymize.contract.combined import combine
-from anonymize.errors import PublishedFolderError, SnapshotError
-from anonymize.formats import FORMATS, GENERALIZATION, Format
-from anonymize.formats.format import PublishedColumn
-from anonymize.people.rows import named_by_row, names_in_linkage, with_row_names
-from anonymize.people.values import by_own_names
-from anonymize.principles import SOME_PRINCIPLE, principle_of
-from anonymize.promise.rules import METADATA
-from anonymize.spelling import twins, value_form
-from orchestration.audit.read.foreign import Foreign, convert
-from orchestration.contracts.contract_file import ContractFile, load_contract
-from orchestration.readers.datapackage.dated import undated
-from orchestration.series.shards import shard_name
-from orchestration.snapshots.files import read_file
-from orchestration.snapshots.missing import counted_by_column, settle_missing
-from orchestration.snapshots.sources import enter, read_as_declared, source_of
-from orchestration.snapshots.validation import conform, describe_faults
-from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
-from orchestration.storage.manifest import MANIFEST, is_release, verify_tables
-from orchestration.storage.parts import SUFFIX, files_in, name_in, table_files, table_of
+from republish.anonymize.attack.finding import Count
+from republish.anonymize.columns import entries, exactly
+from republish.anonymize.contract import Contract, FileSource, Product, Sensitive
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.errors import PublishedFolderError, SnapshotError
+from republish.anonymize.formats import FORMATS, GENERALIZATION, Format
+from republish.anonymize.formats.format import PublishedColumn
+from republish.anonymize.people.rows import named_by_row, names_in_linkage, with_row_names
+from republish.anonymize.people.values import by_own_names
+from republish.anonymize.principles import SOME_PRINCIPLE, principle_of
+from republish.anonymize.promise.rules import METADATA
+from republish.anonymize.spelling import twins, value_form
+from republish.orchestration.audit.read.foreign import Foreign, convert
+from republish.orchestration.contracts.contract_file import ContractFile, load_contract
+from republish.orchestration.readers.datapackage.dated import undated
+from republish.orchestration.series.shards import shard_name
+from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.snapshots.missing import counted_by_column, settle_missing
+from republish.orchestration.snapshots.sources import enter, read_as_declared, source_of
+from republish.orchestration.snapshots.validation import conform, describe_faults
+from republish.orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
+from republish.orchestration.storage.manifest import MANIFEST, is_release, verify_tables
+from republish.orchestration.storage.parts import SUFFIX, files_in, name_in, table_files, table_of
 
 UNNEEDED = {
     "product": "releases",

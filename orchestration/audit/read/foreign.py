@@ -17,14 +17,14 @@ from typing import Annotated, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
 
-from anonymize.columns import entries
-from anonymize.contract import CategoryAttribute, Contract, DateAttribute, Product, QuasiIdentifier
-from anonymize.contract.scalars import MISSING
-from anonymize.errors import ContractError, PublishedFolderError
-from anonymize.people.codes import code_domain, code_dtype, decode
-from anonymize.promise import KAnonymity, LDiversity, Promise
-from orchestration.contracts.contract_file import read_hierarchy_file
-from orchestration.contracts.yaml_text import read_yaml
+from republish.anonymize.columns import entries
+from republish.anonymize.contract import CategoryAttribute, Contract, DateAttribute, Product, QuasiIdentifier
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.errors import ContractError, PublishedFolderError
+from republish.anonymize.people.codes import code_domain, code_dtype, decode
+from republish.anonymize.promise import KAnonymity, LDiversity, Promise
+from republish.orchestration.contracts.contract_file import read_hierarchy_file
+from republish.orchestration.contracts.yaml_text import read_yaml
 
 Bounds = tuple[float, float]
 ReadValue = Callable[[str], Bounds | None]

@@ -9,15 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack.finding import Count
-from anonymize.columns import least_of
-from anonymize.contract import Product
-from anonymize.formats import Format
-from anonymize.promise.rules import CHAIN, CLAIMS
-from orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
-from orchestration.storage.manifest import BESIDE, MANIFEST
-from orchestration.storage.parts import table_of
-from orchestration.storage.store import sha256
+from republish.anonymize.attack.finding import Count
+from republish.anonymize.columns import least_of
+from republish.anonymize.contract import Product
+from republish.anonymize.formats import Format
+from republish.anonymize.promise.rules import CHAIN, CLAIMS
+from republish.orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
+from republish.orchestration.storage.manifest import BESIDE, MANIFEST
+from republish.orchestration.storage.parts import table_of
+from republish.orchestration.storage.store import sha256
 
 
 def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:

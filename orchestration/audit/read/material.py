@@ -9,15 +9,15 @@ from pathlib import Path
 import polars as pl
 from pydantic import ValidationError
 
-from anonymize.contract import Product
-from anonymize.errors import PublishedFolderError
-from anonymize.principles import principle_of
-from anonymize.promise import Promise
-from orchestration.audit.read.folders import PublishedSeries, Reading
-from orchestration.audit.read.foreign import Foreign
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.shards import shard_name
-from orchestration.storage.manifest import MANIFEST
+from republish.anonymize.contract import Product
+from republish.anonymize.errors import PublishedFolderError
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise import Promise
+from republish.orchestration.audit.read.folders import PublishedSeries, Reading
+from republish.orchestration.audit.read.foreign import Foreign
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.series.shards import shard_name
+from republish.orchestration.storage.manifest import MANIFEST
 
 
 @dataclass(frozen=True)

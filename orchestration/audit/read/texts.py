@@ -10,14 +10,14 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.formats import Format
-from anonymize.text import Text
-from orchestration.audit.read.folders import ReleaseFiles
-from orchestration.contracts.contract_file import ContractFile
-from orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
-from orchestration.readers.datapackage.package import data_package
-from orchestration.storage.manifest import DATA_PACKAGE
-from orchestration.storage.store import SUMS
+from republish.anonymize.formats import Format
+from republish.anonymize.text import Text
+from republish.orchestration.audit.read.folders import ReleaseFiles
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
+from republish.orchestration.readers.datapackage.package import data_package
+from republish.orchestration.storage.manifest import DATA_PACKAGE
+from republish.orchestration.storage.store import SUMS
 
 WORDS = {"title", "description", "licenses", "contributors", "citation", "unit", "constraints", "attributes"}
 """Keys of a package whose content a contract declares, and a later revision of it may declare otherwise."""

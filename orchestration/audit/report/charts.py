@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-from anonymize.promise import Part, Promise
-from anonymize.promise.part import Chart
-from anonymize.text import Text
-from orchestration.audit.findings import AttackedSeries
-from orchestration.languages.language import Language
+from republish.anonymize.promise import Part, Promise
+from republish.anonymize.promise.part import Chart
+from republish.anonymize.text import Text
+from republish.orchestration.audit.findings import AttackedSeries
+from republish.orchestration.languages.language import Language
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
 STYLE: dict[Any, Any] = {

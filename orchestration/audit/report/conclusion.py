@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 
-from anonymize.text import Text
-from orchestration.audit.findings import Findings
-from orchestration.audit.report.handout import without_small
-from orchestration.audit.report.model import Report, Row
+from republish.anonymize.text import Text
+from republish.orchestration.audit.findings import Findings
+from republish.orchestration.audit.report.handout import without_small
+from republish.orchestration.audit.report.model import Report, Row
 
 READING = Text(
     "“Looked at” counts people; for what concerns files, tables or groups, these. It is fewer than all people"

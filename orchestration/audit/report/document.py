@@ -16,18 +16,18 @@ from typing import Any
 
 import jinja2
 
-from anonymize.attack.figures import DiversityFigures, LinkageFigures
-from anonymize.contract import Product
-from anonymize.principles import principle_of
-from anonymize.promise import LargestShare, Promise
-from anonymize.promise.registry import kinds_of
-from anonymize.text import Text
-from anonymize.utility.usefulness import Usefulness
-from orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings
-from orchestration.audit.read.columns import described_columns
-from orchestration.audit.read.material import Material
-from orchestration.audit.report import charts
-from orchestration.audit.report.conclusion import (
+from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures
+from republish.anonymize.contract import Product
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise import LargestShare, Promise
+from republish.anonymize.promise.registry import kinds_of
+from republish.anonymize.text import Text
+from republish.anonymize.utility.usefulness import Usefulness
+from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings
+from republish.orchestration.audit.read.columns import described_columns
+from republish.orchestration.audit.read.material import Material
+from republish.orchestration.audit.report import charts
+from republish.orchestration.audit.report.conclusion import (
     CHANGED,
     READING,
     combinations,
@@ -35,8 +35,8 @@ from orchestration.audit.report.conclusion import (
     releases,
     verdict,
 )
-from orchestration.audit.report.handout import as_json, public_names
-from orchestration.audit.report.model import (
+from republish.orchestration.audit.report.handout import as_json, public_names
+from republish.orchestration.audit.report.model import (
     ByColumn,
     Certain,
     Changes,
@@ -56,10 +56,10 @@ from orchestration.audit.report.model import (
     Unpromised,
     Useful,
 )
-from orchestration.audit.signature import SIGNATURE, SIGNED
-from orchestration.languages.language import ENGLISH, Language
-from orchestration.storage.in_stores import origin_of
-from orchestration.storage.manifest import MANIFEST
+from republish.orchestration.audit.signature import SIGNATURE, SIGNED
+from republish.orchestration.languages.language import ENGLISH, Language
+from republish.orchestration.storage.in_stores import origin_of
+from republish.orchestration.storage.manifest import MANIFEST
 
 PURPOSE = Text("To find out whether the published releases keep what the contract promises.")
 BACKGROUND = [
@@ -368,7 +368,7 @@ def page(
 @functools.cache  # its templates are compiled once
 def _environment(language: Language) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("orchestration.audit.report", "."),
+        loader=jinja2.PackageLoader("republish.orchestration.audit.report", "."),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

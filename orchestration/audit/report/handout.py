@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, TypeVar, get_type_hints
 
-from anonymize.text import Text
+from republish.anonymize.text import Text
 
 SMALL = 10
 """Counts of people from 1 up to this are not shown."""

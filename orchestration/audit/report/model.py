@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
-from anonymize.attack.measures.guessing import Guesses
-from anonymize.attack.measures.known_changes import GuessedCases, KnownChanges
-from anonymize.attack.measures.presence import Presence
-from anonymize.promise.part import Figure
-from anonymize.promise.registry import scopes
-from anonymize.utility.usefulness import Usefulness
-from orchestration.audit.findings import Gap
-from orchestration.audit.report.handout import Emptied, Internal, People, SeriesName, Stated
+from republish.anonymize.attack.measures.guessing import Guesses
+from republish.anonymize.attack.measures.known_changes import GuessedCases, KnownChanges
+from republish.anonymize.attack.measures.presence import Presence
+from republish.anonymize.promise.part import Figure
+from republish.anonymize.promise.registry import scopes
+from republish.anonymize.utility.usefulness import Usefulness
+from republish.orchestration.audit.findings import Gap
+from republish.orchestration.audit.report.handout import Emptied, Internal, People, SeriesName, Stated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import datetime as dt
 
 import polars as pl
 
-from anonymize.formats.format import RELEASE
+from republish.anonymize.formats.format import RELEASE
 
 
 def dated(table: pl.DataFrame, release: str) -> pl.DataFrame:

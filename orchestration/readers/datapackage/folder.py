@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.contract import Product
-from anonymize.formats import Format
-from orchestration.readers.datapackage.package import data_package
-from orchestration.readers.datapackage.readme import README, readme
-from orchestration.readers.estimate.statements import ESTIMATE, estimate_sql
-from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST
-from orchestration.storage.store import SUMS
+from republish.anonymize.contract import Product
+from republish.anonymize.formats import Format
+from republish.orchestration.readers.datapackage.package import data_package
+from republish.orchestration.readers.datapackage.readme import README, readme
+from republish.orchestration.readers.estimate.statements import ESTIMATE, estimate_sql
+from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST
+from republish.orchestration.storage.store import SUMS
 
 WRITTEN = (DATA_PACKAGE, README, ESTIMATE)
 """The texts that are made of contract and manifest."""

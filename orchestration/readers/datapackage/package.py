@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from anonymize.contract import CategoryAttribute, DateAttribute, NumberAttribute, Product, Sensitive
-from anonymize.contract.scalars import MISSING, WordedColumn
-from anonymize.formats import Format
-from anonymize.formats.format import RELEASE, PublishedColumn
-from anonymize.people.rows import has_several_rows
-from anonymize.principles import PRINCIPLES
-from orchestration.readers.datapackage.words import (
+from republish.anonymize.contract import CategoryAttribute, DateAttribute, NumberAttribute, Product, Sensitive
+from republish.anonymize.contract.scalars import MISSING, WordedColumn
+from republish.anonymize.formats import Format
+from republish.anonymize.formats.format import RELEASE, PublishedColumn
+from republish.anonymize.people.rows import has_several_rows
+from republish.anonymize.principles import PRINCIPLES
+from republish.orchestration.readers.datapackage.words import (
     GRID,
     SEMANTICS,
     may_be_known,
@@ -27,7 +27,7 @@ from orchestration.readers.datapackage.words import (
     own_values,
     several_columns,
 )
-from orchestration.storage.parts import SUFFIX, table_of
+from republish.orchestration.storage.parts import SUFFIX, table_of
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
 """The types of published columns, in a Data Package's words."""

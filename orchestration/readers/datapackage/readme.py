@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orchestration.readers.datapackage.words import sensitive_columns
-from orchestration.readers.estimate.statements import VIEW, column_names, is_in_parts, pattern, quoted
+from republish.orchestration.readers.datapackage.words import sensitive_columns
+from republish.orchestration.readers.estimate.statements import (
+    VIEW,
+    column_names,
+    is_in_parts,
+    pattern,
+    quoted,
+)
 
 README = "README.md"
 

@@ -17,23 +17,23 @@ import duckdb
 import polars as pl
 import pyarrow.parquet as pq
 
-from anonymize.columns import exactly
-from anonymize.errors import LimitError, PublishedFolderError, QueryError
-from orchestration.limits import check
-from orchestration.readers.datapackage.words import sensitive_columns
-from orchestration.readers.estimate.condition import (
+from republish.anonymize.columns import exactly
+from republish.anonymize.errors import LimitError, PublishedFolderError, QueryError
+from republish.orchestration.limits import check
+from republish.orchestration.readers.datapackage.words import sensitive_columns
+from republish.orchestration.readers.estimate.condition import (
     Column,
     Condition,
     checked_column,
     checked_condition,
     columns_of,
 )
-from orchestration.readers.estimate.statements import estimate_sql, quoted
-from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
-from orchestration.storage.pages import is_decodable
-from orchestration.storage.parts import scan_parts, table_files
-from orchestration.storage.store import read_json
-from orchestration.unforeseen import named
+from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
+from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
+from republish.orchestration.storage.pages import is_decodable
+from republish.orchestration.storage.parts import scan_parts, table_files
+from republish.orchestration.storage.store import read_json
+from republish.orchestration.unforeseen import named
 
 MOST_PARTS = 5000
 """The most values, or combinations of values, that people are counted by."""

@@ -15,10 +15,10 @@ from typing import Any
 
 import duckdb
 
-from anonymize.contract.scalars import MISSING
-from anonymize.errors import QueryError
-from orchestration.readers.datapackage.words import sensitive_columns
-from orchestration.readers.estimate.statements import column_names, quoted, text
+from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.errors import QueryError
+from republish.orchestration.readers.datapackage.words import sensitive_columns
+from republish.orchestration.readers.estimate.statements import column_names, quoted, text
 
 CLASSES = {
     *("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION"),

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestration.readers.estimate.command import fitting, prepared, refuse_other_figures, statements_of
-from orchestration.storage.manifest import releases_in, verify_tables
-from orchestration.unforeseen import named
+from republish.orchestration.readers.estimate.command import (
+    fitting,
+    prepared,
+    refuse_other_figures,
+    statements_of,
+)
+from republish.orchestration.storage.manifest import releases_in, verify_tables
+from republish.orchestration.unforeseen import named
 
 
 def imputed(published: Path, copies: int, seed: int) -> pl.DataFrame:

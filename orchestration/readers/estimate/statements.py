@@ -12,9 +12,9 @@ from typing import Any
 
 import jinja2
 
-from anonymize.contract.scalars import MISSING
-from orchestration.readers.datapackage.words import GRID, sensitive_columns
-from orchestration.storage.parts import SUFFIX
+from republish.anonymize.contract.scalars import MISSING
+from republish.orchestration.readers.datapackage.words import GRID, sensitive_columns
+from republish.orchestration.storage.parts import SUFFIX
 
 ESTIMATE = "estimate.sql"
 OURS = {
@@ -295,7 +295,7 @@ def _one_line(words: str) -> str:
 
 @cache
 def _template(name: str) -> jinja2.Template:
-    source = resources.files("sql").joinpath(f"{name}.sql.j2").read_text()
+    source = resources.files("republish.sql").joinpath(f"{name}.sql.j2").read_text()
     options: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}
     template: jinja2.Template = jinja2.Template(source, **options)
     return template

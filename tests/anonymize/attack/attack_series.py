@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.formats.published import Published
-from anonymize.m_invariance.release import release
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.principles import principle_of
-from anonymize.promise.attacked import attack as attack_release
-from orchestration.snapshots.sources import enter
+from republish.anonymize.formats.published import Published
+from republish.anonymize.m_invariance.release import release
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise.attacked import attack as attack_release
+from republish.orchestration.snapshots.sources import enter
 from tests.clinic import CLINIC
 from tests.series import make, parse_past_the_check
 

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.contract.combined import combine
-from anonymize.errors import NotEligible
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract, principle_of
 from tests.attacks import attack_releases
 from tests.clinic import CLINIC
 from tests.series import KEY, entered

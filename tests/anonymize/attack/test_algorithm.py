@@ -5,12 +5,12 @@ from math import factorial
 import polars as pl
 import pytest
 
-from anonymize.attack import algorithm
-from anonymize.principles import principle_of, publisher_of
-from anonymize.promise import Posterior, Promise
-from anonymize.promise.attacked import attack
-from anonymize.promise.registry import describe_findings
-from anonymize.streamliner import release as streamliner_release
+from republish.anonymize.attack import algorithm
+from republish.anonymize.principles import principle_of, publisher_of
+from republish.anonymize.promise import Posterior, Promise
+from republish.anonymize.promise.attacked import attack
+from republish.anonymize.promise.registry import describe_findings
+from republish.anonymize.streamliner import release as streamliner_release
 from tests.anonymize.streamliner.gda_of_table_7 import gda_of_table_7
 from tests.anonymize.streamliner.streamliner_tables import make_contract, people, run
 

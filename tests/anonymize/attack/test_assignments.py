@@ -5,10 +5,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from anonymize.attack.assignments import SeriesInput, attack_assignments, choices_of
-from anonymize.contract import Sensitive
-from anonymize.formats import Published
-from anonymize.promise import Candidates, Promise
+from republish.anonymize.attack.assignments import SeriesInput, attack_assignments, choices_of
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.formats import Published
+from republish.anonymize.promise import Candidates, Promise
 
 SENSITIVE = Sensitive(name="value")
 AGES = {"t": 10, "u": 20, "v": 30, "w": 40, "x": 20, "y": 30, "z": 40}
@@ -67,7 +67,7 @@ def test_one_changed_signature_is_enough_for_signatures_not_to_be_taken_as_invar
 
 
 def test_risks_that_cannot_be_counted_are_undecided_unless_lemma_3_bounds_them(monkeypatch):
-    monkeypatch.setattr("anonymize.attack.exact_risk.LARGEST_COMPONENT", 2)
+    monkeypatch.setattr("republish.anonymize.attack.exact_risk.LARGEST_COMPONENT", 2)
     series = [["tuv"], ["tuv", "wx"]]
     counts, figures = attacked(*series)
     assert counts["risk"].undecided == 3

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from anonymize.attack.input import prepare_tables
-from anonymize.attack.intersection import candidates
-from anonymize.formats import ANATOMY
-from anonymize.principles import principle_of
-from anonymize.promise.attacked import ReleaseAttack, attack_tables
+from republish.anonymize.attack.input import prepare_tables
+from republish.anonymize.attack.intersection import candidates
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise.attacked import ReleaseAttack, attack_tables
 from tests import findings as fi
 from tests.anonymize.attack.attack_series import (
     Release,

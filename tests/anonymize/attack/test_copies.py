@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.copies import copies, is_copy, numbered
-from anonymize.contract import Sensitive
-from anonymize.formats import GENERALIZATION, Published
-from anonymize.promise import Candidates, LargestShare, Promise, Signatures
-from anonymize.promise.attacked import attack
+from republish.anonymize.attack.copies import copies, is_copy, numbered
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.formats import GENERALIZATION, Published
+from republish.anonymize.promise import Candidates, LargestShare, Promise, Signatures
+from republish.anonymize.promise.attacked import attack
 from tests.maybe_known import NONE, contract
 
 SCHEMA = contract({"name": "m_invariance", "m": 4}).table_schema

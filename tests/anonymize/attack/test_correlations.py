@@ -4,12 +4,12 @@ differ in every column, and something in others."""
 import polars as pl
 import pytest
 
-from anonymize.attack.coverage import signatures
-from anonymize.attack.measures.correlations import guess_by_correlations, together
-from anonymize.attack.measures.guessing import guess_values
-from anonymize.columns import VALUE
-from anonymize.contract.combined import combine
-from anonymize.formats.published import Published, with_fewer_columns
+from republish.anonymize.attack.coverage import signatures
+from republish.anonymize.attack.measures.correlations import guess_by_correlations, together
+from republish.anonymize.attack.measures.guessing import guess_values
+from republish.anonymize.columns import VALUE
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.formats.published import Published, with_fewer_columns
 from tests.anonymize.test_several_columns import contract
 
 DECLARED = contract(sensitive=[{"name": "disease"}, {"name": "cure"}])

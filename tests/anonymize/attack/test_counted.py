@@ -4,11 +4,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.stays import Stays
-from anonymize.formats import GENERALIZATION
-from anonymize.promise import Candidates, Promise, Signatures
-from anonymize.promise.attacked import attack
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.stays import Stays
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.promise import Candidates, Promise, Signatures
+from republish.anonymize.promise.attacked import attack
 from tests.attacks import attack_releases
 from tests.profiles import examples
 from tests.series import entered, make_contract, publish, tables, under_pseudonyms

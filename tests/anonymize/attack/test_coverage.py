@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.coverage import cover, covering, holds, signatures, value_domain
-from anonymize.formats.published import Published
+from republish.anonymize.attack.coverage import cover, covering, holds, signatures, value_domain
+from republish.anonymize.formats.published import Published
 from tests.profiles import examples
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.cuts import cuts
-from anonymize.attack.stays import Stays, follow_stays
-from anonymize.e_equivalence import plan
-from anonymize.e_equivalence.parameters import smallest_safe_cut
-from anonymize.errors import NotEligible
+from republish.anonymize.attack.cuts import cuts
+from republish.anonymize.attack.stays import Stays, follow_stays
+from republish.anonymize.e_equivalence import plan
+from republish.anonymize.e_equivalence.parameters import smallest_safe_cut
+from republish.anonymize.errors import NotEligible
 from tests.anonymize.e_equivalence.equivalence_series import (
     Life,
     attack_each,

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.entries import readable_rows
-from anonymize.formats import GENERALIZATION
+from republish.anonymize.attack.entries import readable_rows
+from republish.anonymize.formats import GENERALIZATION
 from tests.series import make_contract
 
 CONTRACT = make_contract(["age", "sex"], values=["flu", "gout", "mumps"])

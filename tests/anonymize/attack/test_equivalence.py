@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anonymize.attack import equivalence
-from anonymize.attack.equivalence import compromised, minimum_equivalence
+from republish.anonymize.attack import equivalence
+from republish.anonymize.attack.equivalence import compromised, minimum_equivalence
 from tests.profiles import examples
 
 

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.exposure import exposed_by_counterfeits
-from anonymize.formats import GENERALIZATION
-from anonymize.m_invariance.release import release
-from anonymize.principle.state import State
+from republish.anonymize.attack.exposure import exposed_by_counterfeits
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.m_invariance.release import release
+from republish.anonymize.principle.state import State
 from tests.series import draws, entered, make_contract
 
 

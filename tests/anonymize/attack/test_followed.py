@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from anonymize.attack.measures.followed import follow
-from anonymize.formats.published import Published
+from republish.anonymize.attack.measures.followed import follow
+from republish.anonymize.formats.published import Published
 
 
 def published(*groups):

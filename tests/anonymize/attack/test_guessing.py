@@ -5,10 +5,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.measures import guessing
-from anonymize.attack.measures.guessing import drawn, guess_values
-from anonymize.formats import GENERALIZATION
-from anonymize.formats.published import knowledge_table
+from republish.anonymize.attack.measures import guessing
+from republish.anonymize.attack.measures.guessing import drawn, guess_values
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.formats.published import knowledge_table
 from tests.anonymize.attack.attack_series import VALUES, attacked_people, contract, publish, snapshots
 
 

@@ -1,6 +1,6 @@
 import polars as pl
 
-from anonymize.attack.intersection import (
+from republish.anonymize.attack.intersection import (
     Intersected,
     candidates,
     changed,
@@ -9,7 +9,7 @@ from anonymize.attack.intersection import (
     intersect_hosts,
     intersected,
 )
-from anonymize.formats.published import Published
+from republish.anonymize.formats.published import Published
 
 DOMAIN = pl.Series("value", ["bronchitis", "dyspepsia", "flu", "gastritis"])
 

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from anonymize.attack.invariance import moved_since
-from anonymize.formats.published import Published
+from republish.anonymize.attack.invariance import moved_since
+from republish.anonymize.formats.published import Published
 
 
 def published(groups):

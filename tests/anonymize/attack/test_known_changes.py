@@ -6,7 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.measures.known_changes import PRIOR, _guesses, _Rates, follow_lives, learn_changes
+from republish.anonymize.attack.measures.known_changes import (
+    PRIOR,
+    _guesses,
+    _Rates,
+    follow_lives,
+    learn_changes,
+)
 from tests.anonymize.attack.attack_series import groups_of
 
 EARLIER, LATER = ["flu", "gout", "pre-diabetes"], ["diabetes", "fracture", "migraine"]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from anonymize.attack.numbers import Numbers, is_repeated, joined
+from republish.anonymize.attack.numbers import Numbers, is_repeated, joined
 from tests.profiles import examples
 
 DENSE = st.lists(st.integers(0, 9), max_size=12)

@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.equivalence import minimum_equivalence
-from anonymize.attack.same_values import search_attacks
-from anonymize.attack.side_channels import CERTAIN, CHANCE
-from anonymize.formats import ANATOMY, GENERALIZATION
-from anonymize.promise.registry import describe_findings
+from republish.anonymize.attack.equivalence import minimum_equivalence
+from republish.anonymize.attack.same_values import search_attacks
+from republish.anonymize.attack.side_channels import CERTAIN, CHANCE
+from republish.anonymize.formats import ANATOMY, GENERALIZATION
+from republish.anonymize.promise.registry import describe_findings
 from tests import findings as fi
 from tests.anonymize.attack.attack_series import Release, attack_series, broken, contract
 from tests.findings import promise

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.measures.presence import (
+from republish.anonymize.attack.measures.presence import (
     FEWEST,
     Presence,
     _halved,
@@ -12,7 +12,7 @@ from anonymize.attack.measures.presence import (
     guess_presence,
     of_all_shards,
 )
-from anonymize.formats.published import Published
+from republish.anonymize.formats.published import Published
 
 ENDS = (("low", 0), ("high", 9))
 

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.finding import Count, finding
-from anonymize.attack.input import promised as promised_to
-from anonymize.promise import Candidates, LargestShare, Linkability, LinkedValues
-from anonymize.promise.registry import describe_findings
+from republish.anonymize.attack.finding import Count, finding
+from republish.anonymize.attack.input import promised as promised_to
+from republish.anonymize.promise import Candidates, LargestShare, Linkability, LinkedValues
+from republish.anonymize.promise.registry import describe_findings
 from tests import findings as fi
 from tests.anonymize.attack import attack_series as generalized
 from tests.anonymize.attack.attack_series import broken

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.contract import Schema
-from anonymize.formats.generalization import GENERALIZATION
-from anonymize.promise import KAnonymity, LDiversity, Promise
-from anonymize.promise.attacked import attack
+from republish.anonymize.contract import Schema
+from republish.anonymize.formats.generalization import GENERALIZATION
+from republish.anonymize.promise import KAnonymity, LDiversity, Promise
+from republish.anonymize.promise.attacked import attack
 from tests.profiles import examples
 
 SCHEMA = Schema.model_validate(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack import side_channels
-from anonymize.attack.side_channels import (
+from republish.anonymize.attack import side_channels
+from republish.anonymize.attack.side_channels import (
     CHANCE,
     are_numbered_by_content,
     classifier_advantage,

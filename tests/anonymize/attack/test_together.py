@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from anonymize.attack import candidates, spread
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.stays import Stays
-from anonymize.attack.together import below_together
-from anonymize.contract import Sensitive
-from anonymize.promise import Candidates
-from anonymize.promise.spread import Spread
+from republish.anonymize.attack import candidates, spread
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.stays import Stays
+from republish.anonymize.attack.together import below_together
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.promise import Candidates
+from republish.anonymize.promise.spread import Spread
 
 
 def stays(**signatures):

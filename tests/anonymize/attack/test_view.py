@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.knowledge import Knowledge
-from anonymize.errors import SnapshotError
-from anonymize.formats.taxonomy_cuts import TAXONOMY_CUTS
-from anonymize.promise.attacked import attack as attack_view
-from anonymize.sequential import SEQUENTIAL
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.formats.taxonomy_cuts import TAXONOMY_CUTS
+from republish.anonymize.promise.attacked import attack as attack_view
+from republish.anonymize.sequential import SEQUENTIAL
 from tests import findings as fi
 from tests.anonymize.sequential.sequential_tables import JOBS, view_contract
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.kernels.mondrian import partition
+from republish.anonymize.kernels.mondrian import partition
 from tests.profiles import examples
 
 

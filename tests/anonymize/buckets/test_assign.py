@@ -5,9 +5,9 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.assign import HELD_BACK, assign
-from anonymize.buckets.counts import Demand
-from anonymize.people.ranks import keyed_ranks
+from republish.anonymize.buckets.assign import HELD_BACK, assign
+from republish.anonymize.buckets.counts import Demand
+from republish.anonymize.people.ranks import keyed_ranks
 from tests.profiles import examples
 from tests.series import draws
 

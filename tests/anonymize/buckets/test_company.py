@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.errors import NotEligible
-from anonymize.principle.state import State
-from anonymize.principles import principle_of
-from anonymize.promise import MinimumPeople, Promise
-from anonymize.promise.attacked import attack
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import principle_of
+from republish.anonymize.promise import MinimumPeople, Promise
+from republish.anonymize.promise.attacked import attack
 from tests.series import draws, entered, make_contract
 
 VALUES = [f"value {n:02}" for n in range(16)]

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.core import assign_core, leave_eligible
-from anonymize.buckets.counts import Groups, is_eligible
-from anonymize.buckets.plan import make_plan
-from anonymize.buckets.signatures import Signatures
-from anonymize.m_invariance.family import choose_family
+from republish.anonymize.buckets.core import assign_core, leave_eligible
+from republish.anonymize.buckets.counts import Groups, is_eligible
+from republish.anonymize.buckets.plan import make_plan
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.m_invariance.family import choose_family
 from tests.plans import as_tables, counted
 from tests.profiles import examples
 from tests.series import draws

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from anonymize.errors import NotEligible, ValueChangeRefused
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
+from republish.anonymize.errors import NotEligible, ValueChangeRefused
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract, principle_of
 from tests.clinic import CLINIC
 from tests.profiles import is_thorough
 

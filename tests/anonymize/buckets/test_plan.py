@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.plan import (
+from republish.anonymize.buckets.counts import is_eligible
+from republish.anonymize.buckets.plan import (
     assign_counts,
     assign_to_existing,
     balance,
@@ -17,8 +17,8 @@ from anonymize.buckets.plan import (
     people_lacking,
     shortages,
 )
-from anonymize.buckets.signatures import Signatures
-from anonymize.errors import NotEligible
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.errors import NotEligible
 from tests.plans import as_tables, counted
 from tests.profiles import examples
 from tests.series import draws

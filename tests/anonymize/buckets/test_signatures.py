@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.counts import Counts
-from anonymize.buckets.plan import make_plan
-from anonymize.buckets.signatures import Signatures
+from republish.anonymize.buckets.counts import Counts
+from republish.anonymize.buckets.plan import make_plan
+from republish.anonymize.buckets.signatures import Signatures
 
 
 @st.composite

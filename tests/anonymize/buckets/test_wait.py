@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.plan import make_plan
-from anonymize.m_invariance.release import release
-from anonymize.principle.state import State
+from republish.anonymize.buckets.counts import is_eligible
+from republish.anonymize.buckets.plan import make_plan
+from republish.anonymize.m_invariance.release import release
+from republish.anonymize.principle.state import State
 from tests.anonymize.buckets.test_plan import counts_of
 from tests.series import draws, entered, make_contract
 

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from anonymize.contract.changes import column_changes, declared_columns
-from anonymize.principles import parse_contract, principle_of
+from republish.anonymize.contract.changes import column_changes, declared_columns
+from republish.anonymize.principles import parse_contract, principle_of
 from tests.anonymize.contract.test_contract import hospital
 
 BEFORE = hospital(

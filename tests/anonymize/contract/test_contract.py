@@ -6,10 +6,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from anonymize.contract import FileSource
-from anonymize.contract.source import SCHEDULES
-from anonymize.errors import ContractError
-from anonymize.principles import PRINCIPLES, parse_contract, principle_of
+from republish.anonymize.contract import FileSource
+from republish.anonymize.contract.source import SCHEDULES
+from republish.anonymize.errors import ContractError
+from republish.anonymize.principles import PRINCIPLES, parse_contract, principle_of
 
 PARAMETERS = [name for name in PRINCIPLES["m_invariance"].parameters.model_fields if name != "name"]
 ONE_LINE = "must be one line of text, without tabs and other control characters"

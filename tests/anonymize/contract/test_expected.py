@@ -2,8 +2,13 @@
 
 import pytest
 
-from anonymize.contract.expected import DeltaFigures, describe_odd, expected_of_release, expected_of_snapshot
-from anonymize.principles import parse_contract
+from republish.anonymize.contract.expected import (
+    DeltaFigures,
+    describe_odd,
+    expected_of_release,
+    expected_of_snapshot,
+)
+from republish.anonymize.principles import parse_contract
 from tests.anonymize.contract.test_contract import hospital
 
 GUARANTEE = {"name": "global_guarantee", "l": 2, "strategy": "geometric"}

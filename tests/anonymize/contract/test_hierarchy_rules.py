@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.contract.hierarchy import check_hierarchy
-from anonymize.contract.hierarchy_rules import paths_by_rule
-from anonymize.errors import ContractError, SnapshotError
-from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.sources import read_snapshot, source_of
+from republish.anonymize.contract.hierarchy import check_hierarchy
+from republish.anonymize.contract.hierarchy_rules import paths_by_rule
+from republish.anonymize.errors import ContractError, SnapshotError
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.snapshots.sources import read_snapshot, source_of
 
 CONTRACT = """
 product: clinic

@@ -3,13 +3,13 @@
 import polars as pl
 import pytest
 
-from anonymize.contract.changes import column_changes, declared_columns
-from anonymize.contract.combined import combine
-from anonymize.errors import ContractError
 from benchmarks.series import contract_of
-from orchestration.snapshots.profile import levels, profile
-from orchestration.snapshots.sources import enter
-from orchestration.snapshots.validation import conform, snapshot_faults
+from republish.anonymize.contract.changes import column_changes, declared_columns
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.errors import ContractError
+from republish.orchestration.snapshots.profile import levels, profile
+from republish.orchestration.snapshots.sources import enter
+from republish.orchestration.snapshots.validation import conform, snapshot_faults
 
 PATHS = [
     ["flu", "lungs", "body", "any"],

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from anonymize.contract import Contract, Product, Table
-from anonymize.m_invariance.parameters import MInvariance
-from anonymize.principles import parse_contract
+from republish.anonymize.contract import Contract, Product, Table
+from republish.anonymize.m_invariance.parameters import MInvariance
+from republish.anonymize.principles import parse_contract
 from tests.anonymize.contract.test_contract import hospital
 
 

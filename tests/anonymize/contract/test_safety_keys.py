@@ -2,7 +2,7 @@
 
 import pytest
 
-from anonymize.principles import parse_contract
+from republish.anonymize.principles import parse_contract
 from tests.anonymize.contract.test_contract import exact, faults, hospital
 
 

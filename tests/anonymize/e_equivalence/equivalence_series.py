@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from anonymize.attack.cuts import cuts
-from anonymize.attack.input import forged_tuples
-from anonymize.attack.stays import follow_stays
-from anonymize.columns import PSEUDONYM
-from anonymize.contract import Contract
-from anonymize.e_equivalence import graph
-from anonymize.e_equivalence import release as steps
-from anonymize.e_equivalence.parameters import smallest_safe_cut
-from anonymize.e_equivalence.release import release
-from anonymize.formats import ANATOMY
-from anonymize.formats.published import knowledge_table
-from anonymize.people.randomness import generator
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
-from anonymize.promise.attacked import ReleaseAttack
+from republish.anonymize.attack.cuts import cuts
+from republish.anonymize.attack.input import forged_tuples
+from republish.anonymize.attack.stays import follow_stays
+from republish.anonymize.columns import PSEUDONYM
+from republish.anonymize.contract import Contract
+from republish.anonymize.e_equivalence import graph
+from republish.anonymize.e_equivalence import release as steps
+from republish.anonymize.e_equivalence.parameters import smallest_safe_cut
+from republish.anonymize.e_equivalence.release import release
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise.attacked import ReleaseAttack
 from tests.attacks import attack_releases
 from tests.clinic import CLINIC
 from tests.series import entered, parse_past_the_check

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.buckets.memory import Memory
-from anonymize.e_equivalence.forget import merge_old_nodes
-from anonymize.e_equivalence.graph import Graphs, advance, open_graphs
-from anonymize.principle.state import State
+from republish.anonymize.buckets.memory import Memory
+from republish.anonymize.e_equivalence.forget import merge_old_nodes
+from republish.anonymize.e_equivalence.graph import Graphs, advance, open_graphs
+from republish.anonymize.principle.state import State
 
 EVERYTHING_FITS = pl.lit(value=True)
 """Every counterfeit could be somebody's under the contract as it is."""

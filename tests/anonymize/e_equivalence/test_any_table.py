@@ -4,10 +4,10 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.e_equivalence.parameters import EEquivalence
-from anonymize.e_equivalence.release import release
-from anonymize.errors import NotEligible
-from anonymize.principle.state import State
+from republish.anonymize.e_equivalence.parameters import EEquivalence
+from republish.anonymize.e_equivalence.release import release
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.principle.state import State
 from tests.anonymize.e_equivalence.equivalence_series import Made, attack_each
 from tests.profiles import examples
 from tests.series import Table, draws, entered, tables

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from anonymize.attack.equivalence import minimum_equivalence
-from anonymize.e_equivalence import E_EQUIVALENCE
-from anonymize.e_equivalence.graph import Graphs
-from anonymize.e_equivalence.parameters import smallest_safe_cut
-from anonymize.e_equivalence.plots import bucket_graph
-from anonymize.principle.state import State
+from republish.anonymize.attack.equivalence import minimum_equivalence
+from republish.anonymize.e_equivalence import E_EQUIVALENCE
+from republish.anonymize.e_equivalence.graph import Graphs
+from republish.anonymize.e_equivalence.parameters import smallest_safe_cut
+from republish.anonymize.e_equivalence.plots import bucket_graph
+from republish.anonymize.principle.state import State
 from tests.anonymize.e_equivalence.equivalence_series import Life, contract, publish
 from tests.anonymize.e_equivalence.histories import History
 from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut

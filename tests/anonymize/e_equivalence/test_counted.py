@@ -5,10 +5,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from anonymize.e_equivalence import plan
-from anonymize.errors import ContractError
-from anonymize.principles import parse_contract
-from orchestration.expectations import judge
+from republish.anonymize.e_equivalence import plan
+from republish.anonymize.errors import ContractError
+from republish.anonymize.principles import parse_contract
+from republish.orchestration.expectations import judge
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
 
 

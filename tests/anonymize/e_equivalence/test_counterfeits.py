@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from anonymize.contract import CategoryAttribute
+from republish.anonymize.contract import CategoryAttribute
 from tests import findings as fi
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
 

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.equivalence import compromised
-from anonymize.e_equivalence import graph, plan
-from anonymize.e_equivalence import release as steps
-from anonymize.e_equivalence.forget import merge_old_nodes
-from anonymize.e_equivalence.plots import bucket_graph
-from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
+from republish.anonymize.attack.equivalence import compromised
+from republish.anonymize.e_equivalence import graph, plan
+from republish.anonymize.e_equivalence import release as steps
+from republish.anonymize.e_equivalence.forget import merge_old_nodes
+from republish.anonymize.e_equivalence.plots import bucket_graph
+from republish.anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
 from tests.anonymize.e_equivalence.equivalence_series import (
     VALUES,
     Life,

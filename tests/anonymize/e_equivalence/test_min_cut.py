@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.e_equivalence.min_cut import cuts_between
+from republish.anonymize.e_equivalence.min_cut import cuts_between
 from tests.profiles import examples
 
 EDGES = st.lists(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
-from anonymize.errors import NotEligible
+from republish.anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
+from republish.anonymize.errors import NotEligible
 from tests.plans import as_tables, counted
 from tests.profiles import examples
 

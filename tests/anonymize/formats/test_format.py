@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
 
-from anonymize.contract import View
-from anonymize.formats import ANATOMY, FORMATS, GENERALIZATION, TAXONOMY_CUTS
+from republish.anonymize.contract import View
+from republish.anonymize.formats import ANATOMY, FORMATS, GENERALIZATION, TAXONOMY_CUTS
 from tests.series import make_contract
 
 SCHEMA = make_contract(["age", "sex"]).table_schema

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.formats.generalization import GENERALIZATION, SHOWN, generalize
-from anonymize.people.codes import encode_columns
+from republish.anonymize.formats.generalization import GENERALIZATION, SHOWN, generalize
+from republish.anonymize.people.codes import encode_columns
 from tests.profiles import examples
 from tests.series import make_contract
 

@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from anonymize.contract import Contract
-from anonymize.errors import NotEligible
-from anonymize.formats import GENERALIZATION
-from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.randomness import generator
-from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
+from republish.anonymize.contract import Contract
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.candidate import Candidate
+from republish.anonymize.principle.state import State
 from tests.clinic import CLINIC
 
 KEY = b"the key of the tests"

@@ -5,9 +5,9 @@ from functools import reduce
 import polars as pl
 import pytest
 
-from anonymize.attack.breach import breach_probability, by_promise
-from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.principle.state import State
+from republish.anonymize.attack.breach import breach_probability, by_promise
+from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE
+from republish.anonymize.principle.state import State
 from tests import findings as fi
 from tests.anonymize.global_guarantee.guarantee_series import crowd, draws, make_contract, publish
 from tests.attacks import attack_releases

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from anonymize.global_guarantee import GLOBAL_GUARANTEE, plots
-from anonymize.global_guarantee.forecast import HORIZON, forecast
-from anonymize.principle.state import State
+from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE, plots
+from republish.anonymize.global_guarantee.forecast import HORIZON, forecast
+from republish.anonymize.principle.state import State
 from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish
 
 CONTRACT = make_contract(strategy="geometric", a=0.6, forget_after=3)

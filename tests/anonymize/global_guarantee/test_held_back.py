@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from scipy.stats import hypergeom
 
-from anonymize.attack.breach import breach_probability, forget_absent, link_probabilities
+from republish.anonymize.attack.breach import breach_probability, forget_absent, link_probabilities
 from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish, values_by_group
 
 

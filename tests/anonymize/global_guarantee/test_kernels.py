@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.global_guarantee.admission import looseness
-from anonymize.global_guarantee.partition import set_apart
-from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.admission import admit
-from anonymize.kernels.ledger import fewest_releases, post
-from anonymize.kernels.partition import Table, partition
+from republish.anonymize.global_guarantee.admission import looseness
+from republish.anonymize.global_guarantee.partition import set_apart
+from republish.anonymize.kernels.accounts import Accounts
+from republish.anonymize.kernels.admission import admit
+from republish.anonymize.kernels.ledger import fewest_releases, post
+from republish.anonymize.kernels.partition import Table, partition
 
 
 def accounts_of(limits: list[dict[int, float]], largest: list[float]) -> Accounts:

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from anonymize.errors import ContractError
-from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.principles import parse_contract
+from republish.anonymize.errors import ContractError
+from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE
+from republish.anonymize.principles import parse_contract
 from tests.anonymize.global_guarantee.guarantee_series import make_contract
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.breach import breach_probability, by_promise, link_probabilities
-from anonymize.errors import NotEligible, SnapshotError
-from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.principle.state import State
-from anonymize.promise.attacked import attack as attack_release
+from republish.anonymize.attack.breach import breach_probability, by_promise, link_probabilities
+from republish.anonymize.errors import NotEligible, SnapshotError
+from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise.attacked import attack as attack_release
 from tests.anonymize.global_guarantee.guarantee_series import (
     AGE,
     STRATEGIES,

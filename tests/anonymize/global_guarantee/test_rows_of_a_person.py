@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.errors import ContractError, NotEligible
-from anonymize.global_guarantee.forecast import forecast, longest_plan
-from anonymize.global_guarantee.rows import LEFT_OUT, deal
-from anonymize.people.persons import persons_of
-from anonymize.people.rows import keyed
-from anonymize.principles import parse_contract
 from benchmarks.series import contract_of, released
+from republish.anonymize.errors import ContractError, NotEligible
+from republish.anonymize.global_guarantee.forecast import forecast, longest_plan
+from republish.anonymize.global_guarantee.rows import LEFT_OUT, deal
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.people.rows import keyed
+from republish.anonymize.principles import parse_contract
 from tests.attacks import attack_releases
 from tests.profiles import is_thorough
 from tests.visits import DECLARED, VALUES, visits
@@ -156,7 +156,7 @@ def test_rows_released_as_if_each_was_a_person_are_convicted():
 
 def test_two_rows_in_one_group_are_counted_without_replacement():
     """Of a group with a value twice among four, two rows of a person miss it once in six times."""
-    from anonymize.attack.breach import link_holders
+    from republish.anonymize.attack.breach import link_holders
 
     hosts = pl.DataFrame(
         {"person": [1, 1, 2, 3], "group_id": [0] * 4}, schema_overrides={"person": pl.UInt32}

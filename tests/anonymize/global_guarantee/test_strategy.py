@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.global_guarantee.strategy import (
+from republish.anonymize.global_guarantee.strategy import (
     ConstantRatio,
     Geometric,
     Minimum,

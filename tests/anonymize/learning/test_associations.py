@@ -4,16 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.columns import VALUE
-from anonymize.errors import QueryError
-from anonymize.formats import ANATOMY
-from anonymize.learning import associations
-from anonymize.learning.associations import Asked, _shown, _with_totals
-from anonymize.learning.logit import fit, fit_sums
-from anonymize.m_invariance import M_INVARIANCE
-from anonymize.people.codes import encode_columns
-from anonymize.principle.state import State
-from orchestration.readers.associations import groups_of, of_tables
+from republish.anonymize.columns import VALUE
+from republish.anonymize.errors import QueryError
+from republish.anonymize.formats import ANATOMY
+from republish.anonymize.learning import associations
+from republish.anonymize.learning.associations import Asked, _shown, _with_totals
+from republish.anonymize.learning.logit import fit, fit_sums
+from republish.anonymize.m_invariance import M_INVARIANCE
+from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.principle.state import State
+from republish.orchestration.readers.associations import groups_of, of_tables
 from tests.series import draws, entered, make_contract
 
 VALUES = ["angina", "asthma", "flu", "gout", "mumps", "scurvy"]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.learning import dealing
-from anonymize.learning.dealing import dealt
+from republish.anonymize.learning import dealing
+from republish.anonymize.learning.dealing import dealt
 
 
 def every_way(weight):

@@ -4,14 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.buckets.counterfeits import counterfeits_of, people_alike
-from anonymize.buckets.counts import Demand, Plan
-from anonymize.buckets.signatures import Signatures
-from anonymize.errors import ContractError
-from anonymize.formats.anatomy import anatomize
-from anonymize.m_invariance import M_INVARIANCE
-from anonymize.principle.state import State
-from anonymize.promise.registry import checks_of
+from republish.anonymize.buckets.counterfeits import counterfeits_of, people_alike
+from republish.anonymize.buckets.counts import Demand, Plan
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.errors import ContractError
+from republish.anonymize.formats.anatomy import anatomize
+from republish.anonymize.m_invariance import M_INVARIANCE
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise.registry import checks_of
 from tests.series import draws, entered, make_contract
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy"]

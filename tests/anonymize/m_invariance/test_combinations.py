@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy
 
-from anonymize.buckets.counts import Counts
-from anonymize.buckets.signatures import Signatures
-from anonymize.errors import NotEligible
-from anonymize.kernels.heaviest import heaviest_edges
-from anonymize.m_invariance.combinations import Combinations
-from anonymize.m_invariance.plan_combinations import plan_combinations
+from republish.anonymize.buckets.counts import Counts
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.kernels.heaviest import heaviest_edges
+from republish.anonymize.m_invariance.combinations import Combinations
+from republish.anonymize.m_invariance.plan_combinations import plan_combinations
 
 
 def drawn(rng, columns, people, values):

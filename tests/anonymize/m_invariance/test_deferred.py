@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.buckets.signatures import Signatures
-from anonymize.errors import NotEligible
-from anonymize.m_invariance import deferred
-from anonymize.m_invariance.combinations import Combinations
 from benchmarks.series import contract_of, released
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.m_invariance import deferred
+from republish.anonymize.m_invariance.combinations import Combinations
 from tests.attacks import attack_releases
 from tests.profiles import is_thorough
 
@@ -170,7 +170,7 @@ def test_people_left_over_of_three_columns_have_no_two_values_in_common_more_oft
     for careless in (False, True):
         if careless:
             monkeypatch.setattr(
-                "anonymize.m_invariance.plan_combinations.give_up_groups", lambda groups, *_: groups
+                "republish.anonymize.m_invariance.plan_combinations.give_up_groups", lambda groups, *_: groups
             )
         for seed in range(2):
             rng = np.random.default_rng(seed)

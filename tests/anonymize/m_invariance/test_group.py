@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.kernels.split import EMPTY, split_bucket
-from anonymize.m_invariance.group import group_people
-from anonymize.people.ranks import keyed_ranks
+from republish.anonymize.kernels.split import EMPTY, split_bucket
+from republish.anonymize.m_invariance.group import group_people
+from republish.anonymize.people.ranks import keyed_ranks
 from tests.profiles import examples
 from tests.series import draws
 

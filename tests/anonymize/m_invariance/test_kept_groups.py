@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.m_invariance import M_INVARIANCE
-from anonymize.m_invariance.release import GROUPING
-from anonymize.principle.state import State
+from republish.anonymize.m_invariance import M_INVARIANCE
+from republish.anonymize.m_invariance.release import GROUPING
+from republish.anonymize.principle.state import State
 from tests.series import draws, entered, make_contract
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy", "colic", "croup"]

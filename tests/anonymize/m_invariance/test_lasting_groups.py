@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.kernels.split import LACKING
-from anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
-from anonymize.m_invariance.parameters import parameter_changes
-from anonymize.principle.state import State
-from anonymize.principles import principle_of
+from republish.anonymize.kernels.split import LACKING
+from republish.anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
+from republish.anonymize.m_invariance.parameters import parameter_changes
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import principle_of
 from tests.anonymize.attack.attack_series import attack_each, contract, publish, snapshots
 from tests.anonymize.m_invariance.test_kept_groups import (
     people,

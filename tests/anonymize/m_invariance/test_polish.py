@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.kernels.polish import assign_at_least_cost, kd_order, polish_bucket
-from anonymize.kernels.split import EMPTY, split_bucket
-from anonymize.m_invariance.group import group_people
+from republish.anonymize.kernels.polish import assign_at_least_cost, kd_order, polish_bucket
+from republish.anonymize.kernels.split import EMPTY, split_bucket
+from republish.anonymize.m_invariance.group import group_people
 from tests.profiles import examples
 
 

@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import given
 
-from anonymize.buckets.memory import Memory
-from anonymize.contract import CategoryAttribute
-from anonymize.principle.state import State
+from republish.anonymize.buckets.memory import Memory
+from republish.anonymize.contract import CategoryAttribute
+from republish.anonymize.principle.state import State
 from tests.profiles import examples
 from tests.series import Release, Table, publish, tables
 

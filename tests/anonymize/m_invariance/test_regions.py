@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.assign import HELD_BACK, execute
-from anonymize.buckets.counts import Demand, Plan, is_eligible
-from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.buckets.plan import make_plan
-from anonymize.buckets.signatures import Signatures
-from anonymize.m_invariance import neighbours
-from anonymize.m_invariance.family import InitialGroups, choose_family
-from anonymize.m_invariance.neighbours import (
+from republish.anonymize.buckets.assign import HELD_BACK, execute
+from republish.anonymize.buckets.counts import Demand, Plan, is_eligible
+from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.buckets.plan import make_plan
+from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.m_invariance import neighbours
+from republish.anonymize.m_invariance.family import InitialGroups, choose_family
+from republish.anonymize.m_invariance.neighbours import (
     Cells,
     _present_and_wanted,
     find_cells,
     from_the_neighbourhood,
     worth,
 )
-from anonymize.m_invariance.regions import Regions, cut, find_regions
+from republish.anonymize.m_invariance.regions import Regions, cut, find_regions
 from tests.anonymize.attack.attack_series import VALUES, attack_each, broken, contract, publish, snapshots
 from tests.anonymize.buckets.test_core import eligible
 from tests.plans import as_tables, counted

@@ -5,9 +5,9 @@ from collections import defaultdict
 import polars as pl
 import pytest
 
-from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
-from anonymize.m_invariance.release import release
-from anonymize.principle.state import State
+from republish.anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
+from republish.anonymize.m_invariance.release import release
+from republish.anonymize.principle.state import State
 from tests.series import Table, draws, make, make_contract, publish
 
 AGES_ONLY = {"person": pl.String, "age": pl.Int64, "value": pl.String}

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.kernels.balance_counterfeits import balance_counterfeits
-from anonymize.m_invariance.group import group_people
+from republish.anonymize.kernels.balance_counterfeits import balance_counterfeits
+from republish.anonymize.m_invariance.group import group_people
 from tests.profiles import examples
 
 

@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from anonymize.errors import ContractError, NotEligible
-from anonymize.m_invariance import M_INVARIANCE, whole_groups
-from anonymize.m_invariance.principle import M_INVARIANCE as PRINCIPLE
-from anonymize.principle.state import State
 from benchmarks.adversaries.known_algorithm import Publisher, learn, tiny, tiny_contract
-from orchestration.chain.audit import Judged, attack_candidate, audit
+from republish.anonymize.errors import ContractError, NotEligible
+from republish.anonymize.m_invariance import M_INVARIANCE, whole_groups
+from republish.anonymize.m_invariance.principle import M_INVARIANCE as PRINCIPLE
+from republish.anonymize.principle.state import State
+from republish.orchestration.chain.audit import Judged, attack_candidate, audit
 from tests.attacks import attack_releases
 from tests.profiles import examples
 from tests.series import draws, entered, make_contract, publish, tables, under_pseudonyms
@@ -155,7 +155,7 @@ def test_a_planner_that_fills_one_shortage_by_value_is_convicted_by_the_check_of
         return judged
 
     assert all(one.passed for judged in verdicts() for one in judged.values())
-    monkeypatch.setattr("anonymize.m_invariance.release.plan_whole_groups", plan_one_by_value)
+    monkeypatch.setattr("republish.anonymize.m_invariance.release.plan_whole_groups", plan_one_by_value)
     first, second = verdicts()
     assert all(one.passed for one in first.values())
     assert {name for name, one in second.items() if not one.passed} == {"whole_groups", "attack"}

@@ -1,9 +1,9 @@
 import polars as pl
 import pytest
 
-from anonymize.contract.expected import DeltaFigures
-from anonymize.people.delta import delta, delta_figures
-from anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.contract.expected import DeltaFigures
+from republish.anonymize.people.delta import delta, delta_figures
+from republish.anonymize.people.pseudonyms import pseudonyms
 
 ATTRIBUTES = {"qi_0": "qi_0", "qi_1": "qi_1"}
 """The quasi-identifiers age and sex, in the same columns of both snapshots."""

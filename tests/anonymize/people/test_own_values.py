@@ -5,8 +5,8 @@ import random
 import polars as pl
 import pytest
 
-from anonymize.contract import Sensitive
-from anonymize.people.own_values import count_values, own_values
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.people.own_values import count_values, own_values
 
 CODES = 12_000
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.pseudonyms import pseudonyms
 
 KEY = b"a key of some thirty bytes or so"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymize.people.randomness import derive_key, generator
+from republish.anonymize.people.randomness import derive_key, generator
 
 RELEASE = {
     "key": b"secret",

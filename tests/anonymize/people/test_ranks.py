@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.ranks import keyed_ranks, ranks_within
+from republish.anonymize.people.pseudonyms import pseudonyms
+from republish.anonymize.people.ranks import keyed_ranks, ranks_within
 from tests.series import draws
 
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from anonymize.people.renaming import declarable, moves, suspected_renamings
+from republish.anonymize.people.renaming import declarable, moves, suspected_renamings
 
 
 def table(*runs):

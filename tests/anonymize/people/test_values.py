@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from anonymize.contract import Sensitive
-from anonymize.errors import SnapshotError
-from anonymize.people.values import refuse_unfit
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.people.values import refuse_unfit
 
 NOTHING = pl.Series([], dtype=pl.String)
 

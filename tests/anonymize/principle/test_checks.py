@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from anonymize.promise.check import Check, figures_of
+from republish.anonymize.promise.check import Check, figures_of
 
 SIZES = pl.DataFrame({"values": [2, 5, 4], "newcomers": [0, 3, 1]})
 

@@ -7,10 +7,10 @@ from functools import partial
 import polars as pl
 import pytest
 
-from anonymize.attack.figures import CandidateFigures
-from anonymize.contract import Table
-from anonymize.principles import PRINCIPLES, parse_contract
-from anonymize.promise import (
+from republish.anonymize.attack.figures import CandidateFigures
+from republish.anonymize.contract import Table
+from republish.anonymize.principles import PRINCIPLES, parse_contract
+from republish.anonymize.promise import (
     KINDS,
     BreachProbability,
     Candidates,
@@ -24,14 +24,14 @@ from anonymize.promise import (
     Signatures,
     promise_of,
 )
-from anonymize.promise.check import named_together
-from anonymize.promise.held_back import HeldBack
-from anonymize.promise.minimum_people import MinimumPeople
-from anonymize.promise.part import Chart, Curve, Figure
-from anonymize.promise.registry import promised_in, scopes
-from anonymize.promise.reidentification import KAnonymity, LDiversity
-from anonymize.promise.rules import RULES
-from anonymize.promise.spread import Spread
+from republish.anonymize.promise.check import named_together
+from republish.anonymize.promise.held_back import HeldBack
+from republish.anonymize.promise.minimum_people import MinimumPeople
+from republish.anonymize.promise.part import Chart, Curve, Figure
+from republish.anonymize.promise.registry import promised_in, scopes
+from republish.anonymize.promise.reidentification import KAnonymity, LDiversity
+from republish.anonymize.promise.rules import RULES
+from republish.anonymize.promise.spread import Spread
 from tests import findings as fi
 from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from itertools import product
 
-from anonymize.contract import CategoryColumn
-from anonymize.formats.intervals import read_number
-from anonymize.sequential.matching import node_intervals
-from anonymize.sequential.parameters import limit_of, split_pair
+from republish.anonymize.contract import CategoryColumn
+from republish.anonymize.formats.intervals import read_number
+from republish.anonymize.sequential.matching import node_intervals
+from republish.anonymize.sequential.parameters import limit_of, split_pair
 
 
 def interval(value, column):

@@ -2,12 +2,12 @@
 
 import polars as pl
 
-from anonymize.attack.knowledge import Knowledge
-from anonymize.contract import ViewContract
-from anonymize.principle.state import State
-from anonymize.principles import parse_contract
-from anonymize.promise.attacked import attack
-from anonymize.sequential import SEQUENTIAL
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.contract import ViewContract
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import parse_contract
+from republish.anonymize.promise.attacked import attack
+from republish.anonymize.sequential import SEQUENTIAL
 from tests.clinic import CLINIC
 
 JOBS = [

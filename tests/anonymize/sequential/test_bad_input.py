@@ -2,9 +2,9 @@
 
 import pytest
 
-from anonymize.errors import ContractError, NotEligible, RepublishError, SnapshotError
-from anonymize.sequential import SEQUENTIAL
-from orchestration.snapshots.previous import enter_previous
+from republish.anonymize.errors import ContractError, NotEligible, RepublishError, SnapshotError
+from republish.anonymize.sequential import SEQUENTIAL
+from republish.orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential.sequential_tables import JOBS, people, state, table, view_contract
 
 JOB = {"name": "job", "kind": "category", "hierarchy": JOBS}
@@ -191,7 +191,7 @@ def test_more_combinations_than_there_is_room_for_are_refused_before_they_are_ma
     view = people(**{"job": ["Banker", "Driver"], "age": [17, 40], "class": ["c1", "c2"]})
     before = state(table(**JOBS_OF_T2))
     assert SEQUENTIAL.release(view, wanted, before, 1, None).published["view"].height == 2
-    monkeypatch.setattr("anonymize.sequential.index.MOST_COMBINATIONS", 1)
+    monkeypatch.setattr("republish.anonymize.sequential.index.MOST_COMBINATIONS", 1)
     with pytest.raises(RepublishError, match=r"match the view in 2 combinations of partitions, more than 1"):
         SEQUENTIAL.release(view, wanted, before, 1, None)
 

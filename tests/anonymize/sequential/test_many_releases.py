@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.errors import NotEligible
-from anonymize.sequential import SEQUENTIAL
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.sequential import SEQUENTIAL
 from tests.anonymize.sequential.sequential_tables import JOBS as TREE
 from tests.anonymize.sequential.sequential_tables import attack_view, people, state, view_contract
 

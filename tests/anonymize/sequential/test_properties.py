@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymize.attack.join import Domains, Release, join_attack
-from anonymize.contract import CategoryColumn
-from anonymize.errors import NotEligible
-from anonymize.formats.intervals import number_label
-from anonymize.formats.taxonomy_cuts import CUTS
-from anonymize.sequential import SEQUENTIAL
-from anonymize.sequential.matching import Pairs, code_view, read_earlier, unrelated
-from anonymize.sequential.taxonomy import category_taxonomy
+from republish.anonymize.attack.join import Domains, Release, join_attack
+from republish.anonymize.contract import CategoryColumn
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.formats.intervals import number_label
+from republish.anonymize.formats.taxonomy_cuts import CUTS
+from republish.anonymize.sequential import SEQUENTIAL
+from republish.anonymize.sequential.matching import Pairs, code_view, read_earlier, unrelated
+from republish.anonymize.sequential.taxonomy import category_taxonomy
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import attack_view, people, state, table, view_contract
 from tests.papers.linking import code_published, linking

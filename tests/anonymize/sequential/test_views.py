@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from anonymize.errors import NotEligible, SnapshotError
-from anonymize.formats.intervals import number_label, read_number
-from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
-from anonymize.kernels.boxes import Boxes, matches, unmatched
-from anonymize.sequential import SEQUENTIAL
-from anonymize.sequential.taxonomy import category_taxonomy
-from orchestration.snapshots.previous import enter_previous
+from republish.anonymize.errors import NotEligible, SnapshotError
+from republish.anonymize.formats.intervals import number_label, read_number
+from republish.anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
+from republish.anonymize.kernels.boxes import Boxes, matches, unmatched
+from republish.anonymize.sequential import SEQUENTIAL
+from republish.anonymize.sequential.taxonomy import category_taxonomy
+from republish.orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import (
     JOBS,

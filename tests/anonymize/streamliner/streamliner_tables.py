@@ -6,12 +6,12 @@ from collections import Counter
 import polars as pl
 from hypothesis import strategies as st
 
-from anonymize.contract import Contract
-from anonymize.m_invariance import M_INVARIANCE
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.streamliner import streamliner
-from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
+from republish.anonymize.contract import Contract
+from republish.anonymize.m_invariance import M_INVARIANCE
+from republish.anonymize.people.randomness import generator
+from republish.anonymize.principle.state import State
+from republish.anonymize.streamliner import streamliner
+from republish.anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 from tests.clinic import CLINIC
 
 

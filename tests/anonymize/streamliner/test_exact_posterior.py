@@ -6,8 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonymize.streamliner.candidates import gda, rda, ria
-from anonymize.streamliner.partition import minimal_partition
 from benchmarks.adversaries.every_table import (
     all_partitions,
     as_published,
@@ -15,6 +13,8 @@ from benchmarks.adversaries.every_table import (
     orders_within_colors,
     worst_posterior,
 )
+from republish.anonymize.streamliner.candidates import gda, rda, ria
+from republish.anonymize.streamliner.partition import minimal_partition
 from tests.anonymize.streamliner.gda_of_table_7 import gda_of_table_7
 
 BATCHES = [

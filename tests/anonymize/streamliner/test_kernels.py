@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.kernels.rda_groups import rda_groups
-from anonymize.kernels.ria_images import ria_images
+from republish.anonymize.kernels.rda_groups import rda_groups
+from republish.anonymize.kernels.ria_images import ria_images
 from tests.profiles import examples
 
 

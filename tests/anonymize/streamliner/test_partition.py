@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.streamliner.partition import minimal_partition
+from republish.anonymize.streamliner.partition import minimal_partition
 from tests.profiles import examples
 
 

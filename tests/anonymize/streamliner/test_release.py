@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from anonymize.errors import NotEligible, SnapshotError
-from anonymize.principle.state import State
-from anonymize.principles import PRINCIPLES, parse_contract
-from anonymize.streamliner.candidates import _sorted_by, gda, rda, ria
-from anonymize.streamliner.partition import minimal_partition
-from anonymize.streamliner.release import weighted_rank
-from anonymize.utility.discernibility import discernibility
 from benchmarks.adversaries.every_table import is_l_diverse
 from benchmarks.measures.penalties import least_discernibility
+from republish.anonymize.errors import NotEligible, SnapshotError
+from republish.anonymize.principle.state import State
+from republish.anonymize.principles import PRINCIPLES, parse_contract
+from republish.anonymize.streamliner.candidates import _sorted_by, gda, rda, ria
+from republish.anonymize.streamliner.partition import minimal_partition
+from republish.anonymize.streamliner.release import weighted_rank
+from republish.anonymize.utility.discernibility import discernibility
 from tests.anonymize.streamliner.streamliner_tables import draws, eligible_tables, make_contract, people, run
 from tests.attacks import attack_releases
 from tests.clinic import CLINIC

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.m_invariance import M_INVARIANCE
-from anonymize.principle.state import State
-from anonymize.promise import Candidates, LargestShare, Posterior, Promise, Signatures
-from anonymize.streamliner import streamliner
+from republish.anonymize.m_invariance import M_INVARIANCE
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise import Candidates, LargestShare, Posterior, Promise, Signatures
+from republish.anonymize.streamliner import streamliner
 from tests.anonymize.streamliner.streamliner_tables import make_contract, run
 from tests.attacks import attack_releases
 

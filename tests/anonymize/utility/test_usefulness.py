@@ -5,13 +5,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.contract import NumberAttribute
-from anonymize.contract.combined import combine
-from anonymize.formats import ANATOMY, GENERALIZATION
-from anonymize.formats.published import Published, knowledge_table
-from anonymize.utility.queries import Workload
-from anonymize.utility.usefulness import grouped_counts, mean_widths, usefulness
 from benchmarks.measures.queries import estimated_counts
+from republish.anonymize.contract import NumberAttribute
+from republish.anonymize.contract.combined import combine
+from republish.anonymize.formats import ANATOMY, GENERALIZATION
+from republish.anonymize.formats.published import Published, knowledge_table
+from republish.anonymize.utility.queries import Workload
+from republish.anonymize.utility.usefulness import grouped_counts, mean_widths, usefulness
 from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
 from tests.anonymize.test_several_columns import contract as several
 

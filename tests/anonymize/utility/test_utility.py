@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.utility.discernibility import discernibility
-from anonymize.utility.queries import Workload, random_workload, true_counts, workload_error
 from benchmarks.adversaries.every_table import all_partitions
 from benchmarks.measures.penalties import least_discernibility, normalized_certainty_penalty
 from benchmarks.measures.queries import estimated_counts
+from republish.anonymize.utility.discernibility import discernibility
+from republish.anonymize.utility.queries import Workload, random_workload, true_counts, workload_error
 from tests.anonymize.streamliner.streamliner_tables import make_contract
 
 SCHEMA = make_contract().table_schema

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.contract import View
-from anonymize.utility.queries import random_workload
-from anonymize.utility.usefulness import QUERIES, WIDTH
-from anonymize.utility.views import view_usefulness
+from republish.anonymize.contract import View
+from republish.anonymize.utility.queries import random_workload
+from republish.anonymize.utility.usefulness import QUERIES, WIDTH
+from republish.anonymize.utility.views import view_usefulness
 
 JOBS = [("nurse", "health", "ANY"), ("doctor", "health", "ANY"), ("cook", "ANY", "ANY")]
 AGE = {"name": "age", "kind": "number", "domain": [0, 9]}

@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.m_invariance import publish
 from benchmarks.adversaries.arrivals import shuffled_contract
 from benchmarks.adversaries.clues import clue_names, clues
 from benchmarks.adversaries.learned import guess, scores, train
 from benchmarks.adversaries.learned_attack import attacked_series
 from benchmarks.census import census
+from republish.anonymize.m_invariance import publish
 
 TRAINED = 3
 """Series that the adversary learns from; as many others are attacked."""

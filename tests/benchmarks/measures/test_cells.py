@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.contract import Contract
-from anonymize.formats.published import Published
-from anonymize.principles import parse_contract
-from anonymize.utility.queries import Workload, true_counts
 from benchmarks.measures.cells import cells_of_groups, cells_of_people
 from benchmarks.measures.queries import estimated_counts, median_relative_error, range_workload
+from republish.anonymize.contract import Contract
+from republish.anonymize.formats.published import Published
+from republish.anonymize.principles import parse_contract
+from republish.anonymize.utility.queries import Workload, true_counts
 
 VALUES = ["c", "a", "d", "b"]
 """In their declared order, which is not that of the alphabet."""

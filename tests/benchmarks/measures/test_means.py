@@ -6,7 +6,7 @@ import pytest
 from benchmarks.measures.estimates import hospital, last
 from benchmarks.measures.means import measured
 from benchmarks.measures.regressions import least_squares, pooled
-from orchestration.demo.hospital import hospital_snapshots
+from republish.orchestration.demo.hospital import hospital_snapshots
 
 
 @pytest.mark.parametrize("kind", ["mean", "quartile"])

@@ -6,8 +6,8 @@ from pathlib import Path
 import jinja2
 from jinja2.ext import extract_from_ast
 
-from anonymize.contract import Schema
-from anonymize.promise.registry import KINDS, scopes
+from republish.anonymize.contract import Schema
+from republish.anonymize.promise.registry import KINDS, scopes
 
 ROOT = Path(__file__).parents[3]
 SAYING = ("Text", "Gap")

@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import yaml
 from rich.console import Console
 
-from orchestration.audit.command import audit
-from orchestration.readers.datapackage.folder import texts_of_package
-from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, Described, manifest, sums
-from orchestration.storage.parts import table_of, write_parts
-from orchestration.storage.store import SUMS, sha256, write_table
+from republish.orchestration.audit.command import audit
+from republish.orchestration.readers.datapackage.folder import texts_of_package
+from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, Described, manifest, sums
+from republish.orchestration.storage.parts import table_of, write_parts
+from republish.orchestration.storage.store import SUMS, sha256, write_table
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
 NAMES = ("2024-01-01", "2024-02-01", "2024-03-01")

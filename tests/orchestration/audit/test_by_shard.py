@@ -8,11 +8,11 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 
-from anonymize.errors import SnapshotError
-from orchestration.audit.read.material import Material
-from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.parts import table_files
-from orchestration.storage.store import write_table
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.audit.read.material import Material
+from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.parts import table_files
+from republish.orchestration.storage.store import write_table
 from tests.hospital import RELEASES, Hospital, audited, make
 from tests.orchestration.audit.published_folders import seal
 from tests.orchestration.chain.test_shards import divided

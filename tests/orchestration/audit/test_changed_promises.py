@@ -7,8 +7,8 @@ import pytest
 import yaml
 from rich.console import Console
 
-from anonymize.promise import Candidates
-from orchestration.audit.command import audit
+from republish.anonymize.promise import Candidates
+from republish.orchestration.audit.command import audit
 from tests.hospital import RELEASES, make
 
 FIRST, SECOND, THIRD = RELEASES

@@ -15,10 +15,10 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
-from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
-from orchestration.audit.command import audit
-from orchestration.cli import audit as words
-from orchestration.storage.parts import part_name
+from republish.anonymize.errors import ContractError, PublishedFolderError, SnapshotError
+from republish.orchestration.audit.command import audit
+from republish.orchestration.cli import audit as words
+from republish.orchestration.storage.parts import part_name
 from tests import findings as fi
 from tests.anonymize.attack.attack_series import contract as declared_with
 from tests.anonymize.attack.attack_series import publish, snapshots
@@ -374,7 +374,7 @@ def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly)
 @pytest.mark.parametrize("count", [40, 30_000])
 def test_two_spellings_of_one_value_are_one_value_at_any_size(yearly, count, monkeypatch):
     """Groups of flu and flu with a space after it: without the attack on small tables, too."""
-    monkeypatch.setattr("orchestration.audit.series.MOST_PEOPLE", 20)
+    monkeypatch.setattr("republish.orchestration.audit.series.MOST_PEOPLE", 20)
     ages = [n * 2 // count * 10 for n in range(count)]
     truth = {"name": range(count), "age": ages, "zipcode": 12000, "disease": "flu"}
     write_csv(pl.DataFrame(truth), yearly / "truth/2022.csv")

@@ -6,11 +6,11 @@ import pytest
 import yaml
 from rich.console import Console
 
-from anonymize.errors import ContractError, PublishedFolderError
-from anonymize.principles import parse_contract
-from anonymize.promise import KAnonymity, Promise
-from orchestration.audit.command import audit
-from orchestration.audit.read.foreign import convert, interval_reader, load_mapping
+from republish.anonymize.errors import ContractError, PublishedFolderError
+from republish.anonymize.principles import parse_contract
+from republish.anonymize.promise import KAnonymity, Promise
+from republish.orchestration.audit.command import audit
+from republish.orchestration.audit.read.foreign import convert, interval_reader, load_mapping
 from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
 

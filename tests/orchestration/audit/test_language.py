@@ -11,10 +11,10 @@ import pytest
 from babel.messages.pofile import read_po
 from typer.testing import CliRunner
 
-from anonymize.text import Text
-from orchestration.cli import app as cli
-from orchestration.languages import language as languages
-from orchestration.languages.language import CATALOGUES, ENGLISH, LANGUAGES, NONE, Language
+from republish.anonymize.text import Text
+from republish.orchestration.cli import app as cli
+from republish.orchestration.languages import language as languages
+from republish.orchestration.languages.language import CATALOGUES, ENGLISH, LANGUAGES, NONE, Language
 from tests.orchestration.audit.catalogue import every_text
 from tests.orchestration.audit.published_folders import run, write_series
 

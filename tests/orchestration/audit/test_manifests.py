@@ -10,8 +10,8 @@ import pytest
 import yaml
 from rich.console import Console
 
-from anonymize.errors import PublishedFolderError
-from orchestration.audit.report import charts
+from republish.anonymize.errors import PublishedFolderError
+from republish.orchestration.audit.report import charts
 from tests import findings as fi
 from tests.orchestration.audit.published_folders import NAMES, forge, rewrite, run, write_series
 

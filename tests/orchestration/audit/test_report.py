@@ -14,13 +14,13 @@ import yaml
 from pypdf import PdfReader
 from rich.console import Console
 
-from orchestration.audit import command
-from orchestration.audit.findings import AttackedSeries, Gap
-from orchestration.audit.gaps import _hosts_unknown
-from orchestration.audit.report.conclusion import READING, conclusion
-from orchestration.audit.report.document import _environment, describe, told
-from orchestration.audit.report.handout import SMALL, public_names, without_small
-from orchestration.languages.language import ENGLISH, Language
+from republish.orchestration.audit import command
+from republish.orchestration.audit.findings import AttackedSeries, Gap
+from republish.orchestration.audit.gaps import _hosts_unknown
+from republish.orchestration.audit.report.conclusion import READING, conclusion
+from republish.orchestration.audit.report.document import _environment, describe, told
+from republish.orchestration.audit.report.handout import SMALL, public_names, without_small
+from republish.orchestration.languages.language import ENGLISH, Language
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 CHROMIUM = next(

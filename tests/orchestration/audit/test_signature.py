@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from typer.testing import CliRunner
 
-from anonymize.errors import SignatureError
-from orchestration.audit.signature import (
+from republish.anonymize.errors import SignatureError
+from republish.orchestration.audit.signature import (
     PASSPHRASE_VARIABLE,
     SIGNATURE,
     SIGNED,
@@ -24,8 +24,8 @@ from orchestration.audit.signature import (
     verify_releases,
     verify_report,
 )
-from orchestration.cli import main as cli
-from orchestration.cli.app import app
+from republish.orchestration.cli import main as cli
+from republish.orchestration.cli.app import app
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 FIRST, SECOND, THIRD = NAMES

@@ -33,10 +33,10 @@ from pathlib import Path
 import numba
 from numba.core.dispatcher import Dispatcher
 
-import anonymize.kernels
-from orchestration.chain import audit, candidate, delta, making, snapshot
-from orchestration.expectations import Verdict
-from orchestration.storage.manifest import verify_series
+from republish.anonymize import kernels as folder_of_kernels
+from republish.orchestration.chain import audit, candidate, delta, making, snapshot
+from republish.orchestration.expectations import Verdict
+from republish.orchestration.storage.manifest import verify_series
 from tests.hospital import Hospital, entered, make, noted, published
 
 WRITES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.truncate"}
@@ -99,11 +99,11 @@ def forked(work, *arguments):
 
 def kernels():
     """Every kernel that starts no threads, by its name."""
-    names = [module.name for module in pkgutil.iter_modules(anonymize.kernels.__path__)]
+    names = [module.name for module in pkgutil.iter_modules(folder_of_kernels.__path__)]
     return {
         f"{name}.{kernel.__name__}": kernel
         for name in names
-        for kernel in vars(importlib.import_module(f"anonymize.kernels.{name}")).values()
+        for kernel in vars(importlib.import_module(f"republish.anonymize.kernels.{name}")).values()
         if isinstance(kernel, Dispatcher) and not kernel.targetoptions.get("parallel")
     }
 

@@ -6,7 +6,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from anonymize.errors import (
+from republish.anonymize.errors import (
     ContractError,
     HomeError,
     NotEligible,
@@ -14,7 +14,7 @@ from anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
-from orchestration.cli.releasing import releases_to_make
+from republish.orchestration.cli.releasing import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
 FIRST, SECOND, THIRD = RELEASES

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 import yaml
 
-from orchestration.cli import main as cli
-from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.sources import enter, source_of
-from orchestration.snapshots.validation import conform
+from republish.orchestration.cli import main as cli
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.snapshots.sources import enter, source_of
+from republish.orchestration.snapshots.validation import conform
 from tests.sources import read_snapshot
 from tests.versioned import write_delta
 

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 import yaml
 
-from anonymize.errors import ContractError
-from orchestration.cli.examine import examine
-from orchestration.storage.manifest import verify_series
+from republish.anonymize.errors import ContractError
+from republish.orchestration.cli.examine import examine
+from republish.orchestration.storage.manifest import verify_series
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
 from tests.orchestration.chain.test_equivalence_chain import equivalent

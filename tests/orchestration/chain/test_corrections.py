@@ -4,12 +4,12 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from anonymize.columns import CORRECTED
-from anonymize.errors import ContractError, SnapshotError
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.cli.app import app
-from orchestration.contracts.contract_file import load_contract
-from orchestration.storage.store import read_table
+from republish.anonymize.columns import CORRECTED
+from republish.anonymize.errors import ContractError, SnapshotError
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.cli.app import app
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make
 
 FIRST, SECOND, THIRD = RELEASES

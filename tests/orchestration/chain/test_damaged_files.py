@@ -12,13 +12,13 @@ import yaml
 from dagster import DagsterInstance
 from sqlalchemy.exc import OperationalError
 
-from anonymize.errors import ContractError, HomeError, SnapshotError
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.cli.releasing import releases_to_make
-from orchestration.contracts.contract_file import load_contract
-from orchestration.dagster.instance import dagster_instance
-from orchestration.series import due
-from orchestration.storage.home import Home
+from republish.anonymize.errors import ContractError, HomeError, SnapshotError
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.cli.releasing import releases_to_make
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.series import due
+from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES, everything, make, make_by_dagster, published
 from tests.orchestration.chain.test_bad_input import refused
 

@@ -5,15 +5,15 @@ import polars as pl
 import pytest
 import yaml
 
-from anonymize.errors import AuditFailed, ContractError
-from orchestration.chain import audit
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.contracts.contract_file import load_contract
-from orchestration.dagster import metadata
-from orchestration.storage.manifest import verify_release
-from orchestration.storage.store import read_json
+from republish.anonymize.errors import AuditFailed, ContractError
+from republish.orchestration.chain import audit
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.dagster import metadata
+from republish.orchestration.storage.manifest import verify_release
+from republish.orchestration.storage.store import read_json
 from tests.hospital import RELEASES, build, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES
@@ -94,7 +94,7 @@ def test_minimum_widths_are_refused_where_nothing_keeps_them(hospital):
 
 
 def test_a_cut_that_is_too_small_is_not_published(hospital, tmp_path, monkeypatch):
-    monkeypatch.setattr("anonymize.e_equivalence.plan.smallest_safe_cut", lambda _: 0)
+    monkeypatch.setattr("republish.anonymize.e_equivalence.plan.smallest_safe_cut", lambda _: 0)
     series = equivalent(hospital, e=150).series(tmp_path / "home")
     with pytest.raises(AuditFailed, match="cuts: Every cut weighs more than"):
         make(series, *RELEASES)

@@ -9,11 +9,11 @@ import duckdb
 import pytest
 import yaml
 
-from anonymize.errors import SnapshotError
-from orchestration.chain.snapshot import KEPT, take_snapshot
-from orchestration.readers.estimate.command import estimate
-from orchestration.storage.manifest import MANIFEST, verify_series
-from orchestration.storage.store import SUMS
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.chain.snapshot import KEPT, take_snapshot
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.storage.manifest import MANIFEST, verify_series
+from republish.orchestration.storage.store import SUMS
 from tests.hospital import RELEASES, audited, make, published
 from tests.versioned import date_delta, write_delta, write_iceberg
 

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from orchestration.dagster import metadata
+from republish.orchestration.dagster import metadata
 from tests.hospital import RELEASES, audited, make
 
 FIRST, SECOND, THIRD = RELEASES

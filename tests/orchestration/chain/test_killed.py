@@ -8,11 +8,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.cli.releasing import releases_to_make
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.workers import files, left
-from orchestration.rights.forget import forget
-from orchestration.storage.home import Home
+from republish.orchestration.cli.releasing import releases_to_make
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.workers import files, left
+from republish.orchestration.rights.forget import forget
+from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES, begin, entered, make, noted, published
 from tests.killed import kill_points
 from tests.profiles import Run, is_thorough
@@ -46,7 +46,7 @@ def test_killed_before_its_line_in_the_log_a_release_is_noted_by_the_next_comman
 
     series = hospital.series(home)
     with monkeypatch.context() as patch:
-        patch.setattr("orchestration.chain.publication.note", killed)
+        patch.setattr("republish.orchestration.chain.publication.note", killed)
         with pytest.raises(KeyboardInterrupt):
             make(series, THIRD)
     assert series.is_published(THIRD)

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from anonymize.errors import ContractError, NotEligible
-from orchestration.storage.manifest import verify_series
-from orchestration.storage.store import read_table
+from republish.anonymize.errors import ContractError, NotEligible
+from republish.orchestration.storage.manifest import verify_series
+from republish.orchestration.storage.store import read_table
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, make, make_by_dagster, published
 

@@ -8,15 +8,15 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from anonymize.errors import ContractError
-from orchestration.audit.command import audit
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.population_overlap import NOTED, note_people
-from orchestration.chain.publication import publish
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.cli.examine import examine
-from orchestration.series.series import Series
+from republish.anonymize.errors import ContractError
+from republish.orchestration.audit.command import audit
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.population_overlap import NOTED, note_people
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.cli.examine import examine
+from republish.orchestration.series.series import Series
 from tests.hospital import RELEASES, everything, make, make_by_dagster
 
 FIRST, SECOND, THIRD = RELEASES

@@ -5,12 +5,12 @@ import json
 import polars as pl
 import pytest
 
-from anonymize.errors import AuditFailed, ContractError, SnapshotError
-from anonymize.m_invariance import release as module
-from orchestration.dagster.metadata import ERROR, of_candidate
-from orchestration.readers.estimate.command import estimate
-from orchestration.readers.estimate.copies import imputed
-from orchestration.rights.find import find
+from republish.anonymize.errors import AuditFailed, ContractError, SnapshotError
+from republish.anonymize.m_invariance import release as module
+from republish.orchestration.dagster.metadata import ERROR, of_candidate
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.readers.estimate.copies import imputed
+from republish.orchestration.rights.find import find
 from tests.hospital import RELEASES, audited, make, manifest, published
 
 FIRST, SECOND, _ = RELEASES

@@ -11,25 +11,25 @@ import polars as pl
 import pytest
 import yaml
 
-from anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible, SnapshotError
-from anonymize.principles import principle_of
-from orchestration.chain import merging
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.division import divide
-from orchestration.chain.merging import merge_shards, write_groups
-from orchestration.chain.snapshot import FAULTS, KEPT, digest_of_source, take_snapshot
-from orchestration.cli.examine import examine
-from orchestration.dagster import metadata
-from orchestration.dagster.metadata import RELEASE, of_candidate
-from orchestration.engine import engine as engines
-from orchestration.readers.datapackage.dated import undated
-from orchestration.rights.find import find
-from orchestration.rights.forget import forget
-from orchestration.series.shards import shard_numbers, shards_of
-from orchestration.snapshots import sources
-from orchestration.storage.manifest import MANIFEST, verify_series
-from orchestration.storage.parts import table_files, write_parts
-from orchestration.storage.store import SUMS, read_json, read_table
+from republish.anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible, SnapshotError
+from republish.anonymize.principles import principle_of
+from republish.orchestration.chain import merging
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.division import divide
+from republish.orchestration.chain.merging import merge_shards, write_groups
+from republish.orchestration.chain.snapshot import FAULTS, KEPT, digest_of_source, take_snapshot
+from republish.orchestration.cli.examine import examine
+from republish.orchestration.dagster import metadata
+from republish.orchestration.dagster.metadata import RELEASE, of_candidate
+from republish.orchestration.engine import engine as engines
+from republish.orchestration.readers.datapackage.dated import undated
+from republish.orchestration.rights.find import find
+from republish.orchestration.rights.forget import forget
+from republish.orchestration.series.shards import shard_numbers, shards_of
+from republish.orchestration.snapshots import sources
+from republish.orchestration.storage.manifest import MANIFEST, verify_series
+from republish.orchestration.storage.parts import table_files, write_parts
+from republish.orchestration.storage.store import SUMS, read_json, read_table
 from tests.hospital import RELEASES, audited, begin, everything, make, make_by_dagster, published
 
 FIRST, SECOND, THIRD = RELEASES

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.errors import NotEligible
-from anonymize.formats.published import knowledge_table
-from anonymize.principles import principle_of
-from orchestration.series.shards import shard_numbers
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.principles import principle_of
+from republish.orchestration.series.shards import shard_numbers
 from tests.anonymize.attack.attack_series import (
     Release,
     attack_series,

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from anonymize.errors import HomeError, NotEligible
-from orchestration.chain import candidate
-from orchestration.chain.merging import GROUPS
-from orchestration.chain.shard import make_shard
-from orchestration.engine import engine as engines
-from orchestration.engine import spark
+from republish.anonymize.errors import HomeError, NotEligible
+from republish.orchestration.chain import candidate
+from republish.orchestration.chain.merging import GROUPS
+from republish.orchestration.chain.shard import make_shard
+from republish.orchestration.engine import engine as engines
+from republish.orchestration.engine import spark
 from tests.hospital import KEY, RELEASES, begin, make, published
 from tests.orchestration.chain.test_killed import ended, kill_when
 from tests.orchestration.chain.test_shards import PRINCIPLES, SHARDS
@@ -172,7 +172,9 @@ def test_what_is_not_installed_is_said_with_the_way_out(monkeypatch):
 
 
 def test_nothing_of_spark_is_imported_where_it_is_not_used(monkeypatch):
-    said = "import sys; from orchestration.engine import the_engine; the_engine(); print(*sys.modules)"
+    said = (
+        "import sys; from republish.orchestration.engine import the_engine; the_engine(); print(*sys.modules)"
+    )
     monkeypatch.setenv(engines.VARIABLE, "local[2]")
     imported = subprocess.run([sys.executable, "-c", said], check=True, stdout=subprocess.PIPE, text=True)
     assert not {name for name in imported.stdout.split() if "spark" in name or "py4j" in name}

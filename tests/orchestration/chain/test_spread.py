@@ -6,10 +6,10 @@ import json
 import polars as pl
 import pytest
 
-from anonymize.errors import AuditFailed, SnapshotError
-from anonymize.m_invariance import release as module
-from anonymize.m_invariance.combinations import combinations_of
-from orchestration.readers.estimate.command import Measure, estimate
+from republish.anonymize.errors import AuditFailed, SnapshotError
+from republish.anonymize.m_invariance import release as module
+from republish.anonymize.m_invariance.combinations import combinations_of
+from republish.orchestration.readers.estimate.command import Measure, estimate
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, make, manifest
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from anonymize.attack.finding import Count, finding
-from anonymize.errors import AuditFailed
-from orchestration.chain import audit
+from republish.anonymize.attack.finding import Count, finding
+from republish.anonymize.errors import AuditFailed
+from republish.orchestration.chain import audit
 from tests import findings as fi
 from tests.hospital import RELEASES, make, published
 

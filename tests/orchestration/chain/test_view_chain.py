@@ -13,7 +13,7 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
-from anonymize.errors import (
+from republish.anonymize.errors import (
     AlreadyPublished,
     ContractError,
     NotEligible,
@@ -21,21 +21,21 @@ from anonymize.errors import (
     QueryError,
     SnapshotError,
 )
-from orchestration import definitions
-from orchestration.audit.command import audit
-from orchestration.cli import app as cli
-from orchestration.cli.examine import examine
-from orchestration.contracts.contract_file import load_contract
-from orchestration.contracts.registry import register
-from orchestration.dagster.factory import product_definitions
-from orchestration.dagster.metadata import of_candidate
-from orchestration.readers.estimate.command import estimate
-from orchestration.series.series import Series
-from orchestration.snapshots.previous import read_previous
-from orchestration.storage.home import Home
-from orchestration.storage.manifest import verify_series
-from orchestration.storage.parts import table_files
-from orchestration.storage.store import sha256
+from republish.orchestration import definitions
+from republish.orchestration.audit.command import audit
+from republish.orchestration.cli import app as cli
+from republish.orchestration.cli.examine import examine
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.dagster.factory import product_definitions
+from republish.orchestration.dagster.metadata import of_candidate
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.previous import read_previous
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.manifest import verify_series
+from republish.orchestration.storage.parts import table_files
+from republish.orchestration.storage.store import sha256
 from tests import findings as fi
 from tests.hospital import make, make_by_dagster, published
 from tests.orchestration.audit.published_folders import divide
@@ -199,7 +199,9 @@ def test_a_view_that_was_tampered_with_manifest_and_all_is_convicted(example, na
 
 def test_a_join_that_is_too_large_is_undecided_and_not_broken(example, monkeypatch):
     make(series_of(example), RELEASES[0])
-    monkeypatch.setattr("anonymize.attack.join.join_attack.__kwdefaults__", {**_defaults(), "most_rows": 3})
+    monkeypatch.setattr(
+        "republish.anonymize.attack.join.join_attack.__kwdefaults__", {**_defaults(), "most_rows": 3}
+    )
     code, promises = audited(example)
     assert code == 0
     assert promises[fi.JOIN]["undecided"] > 0
@@ -207,7 +209,7 @@ def test_a_join_that_is_too_large_is_undecided_and_not_broken(example, monkeypat
 
 
 def _defaults():
-    from anonymize.attack.join import join_attack
+    from republish.anonymize.attack.join import join_attack
 
     return join_attack.__kwdefaults__
 

@@ -5,15 +5,15 @@ import polars as pl
 import pytest
 import yaml
 
-from anonymize.errors import HomeError, NotEligible, SnapshotError
-from orchestration.chain import making
-from orchestration.chain.arrival import has_arrived
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.cli.examine import examine
-from orchestration.expectations.judge import Judge
-from orchestration.expectations.verdict import no_verdict
+from republish.anonymize.errors import HomeError, NotEligible, SnapshotError
+from republish.orchestration.chain import making
+from republish.orchestration.chain.arrival import has_arrived
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.cli.examine import examine
+from republish.orchestration.expectations.judge import Judge
+from republish.orchestration.expectations.verdict import no_verdict
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
 

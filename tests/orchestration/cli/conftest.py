@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from orchestration.cli import main as cli
+from republish.orchestration.cli import main as cli
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from anonymize.learning import associations
+from republish.anonymize.learning import associations
 from tests.hospital import RELEASES, build, make
 
 ANATOMY = {"name": "m_invariance", "m": 2, "format": "anatomy", "on_ineligible": "refuse"}
@@ -100,7 +100,7 @@ def test_nothing_is_told_where_releases_cannot_be_simulated(exact, republish, mo
     def refuses(_contract):
         return lambda _people, _draw: None
 
-    monkeypatch.setattr("orchestration.readers.associations.publisher_of", refuses)
+    monkeypatch.setattr("republish.orchestration.readers.associations.publisher_of", refuses)
     code, out, (err,) = republish("associate", exact.published(RELEASES[0]), *WORDS)
     assert (code, out) == (2, [])
     assert "can't tell: the algorithm refuses most releases" in err
@@ -109,7 +109,7 @@ def test_nothing_is_told_where_releases_cannot_be_simulated(exact, republish, mo
 @pytest.mark.usefixtures("quick")
 def test_nothing_is_told_where_the_model_does_not_fit(exact, republish, monkeypatch):
     monkeypatch.setattr(associations, "MISFIT", 0.0)
-    monkeypatch.setattr("orchestration.readers.associations.MISFIT", 0.0)
+    monkeypatch.setattr("republish.orchestration.readers.associations.MISFIT", 0.0)
     code, lines, _ = republish("associate", exact.published(RELEASES[0]), *WORDS)
     assert code == 0
     assert any(line.startswith("0 of ") and "the model does not fit" in line for line in lines)

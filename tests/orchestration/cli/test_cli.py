@@ -17,12 +17,12 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from orchestration.chain import making
-from orchestration.cli import terminal
-from orchestration.dagster import webserver
-from orchestration.dagster.instance import dagster_instance
-from orchestration.demo import hospital as demo
-from orchestration.storage.home import Home
+from republish.orchestration.chain import making
+from republish.orchestration.cli import terminal
+from republish.orchestration.dagster import webserver
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.demo import hospital as demo
+from republish.orchestration.storage.home import Home
 from tests.hospital import IDENTIFIER, KEY, RELEASES, Hospital, build, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES
@@ -161,7 +161,7 @@ def test_a_disk_that_is_full_is_said(republish, hospital, home, monkeypatch):
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("orchestration.storage.store.sync", full)
+    monkeypatch.setattr("republish.orchestration.storage.store.sync", full)
     before = published(home)
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
     assert code != 0
@@ -294,7 +294,7 @@ def one_run(tmp_path_factory):
     (folder / "sitecustomize.py").write_text(NO_NETWORK)
     paths = f"{folder}:{ROOT}"
     told = subprocess.run(
-        [sys.executable, "-m", "orchestration.cli", *map(str, words)],
+        [sys.executable, "-m", "republish.orchestration.cli", *map(str, words)],
         cwd=folder,
         env={**environment, "PYTHONPATH": paths, "NETWORK_LOG": str(folder / "network")},
         capture_output=True,

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 import yaml
 
-from orchestration.cli import estimate as command
-from orchestration.contracts.contract_file import load_contract
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
-from orchestration.storage.manifest import MANIFEST
+from republish.orchestration.cli import estimate as command
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.manifest import MANIFEST
 from tests.clinic import CLINIC
 from tests.hospital import RELEASES, make
 

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 import yaml
 
-from orchestration.cli.examine import examine
-from orchestration.contracts.contract_file import load_contract
-from orchestration.series import due
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.cli.examine import examine
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.series import due
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 from tests.hospital import IDENTIFIER, PATIENTS, RELEASES, everything, make
 
 FIRST, SECOND, THIRD = RELEASES

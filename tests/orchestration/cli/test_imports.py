@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 THIRD = RELEASES[2]
 SCRIPT = """
 import os, sys
-import orchestration.cli.main as cli
+import republish.orchestration.cli.main as cli
 
 def ends(code):
     print("\\nimported", *sys.modules)
@@ -33,12 +33,13 @@ ORCHESTRATES = {"dagster", "sqlalchemy", "alembic"}
 TABLES = {"deltalake", "pyiceberg", "obstore", "boto3"}
 ANYTHING = {"polars", "numpy", "pyarrow", "duckdb", "pydantic", "yaml"}
 OTHER_PRINCIPLES = {
-    f"anonymize.{name}.release" for name in ("e_equivalence", "global_guarantee", "sequential", "streamliner")
+    f"republish.anonymize.{name}.release"
+    for name in ("e_equivalence", "global_guarantee", "sequential", "streamliner")
 }
 NOT_OF_A_RELEASE = {
     *("scipy.sparse", "scipy.linalg", "scipy.optimize", "scipy.stats"),
-    *("anonymize.attack.cuts", "anonymize.attack.equivalence"),
-    *("orchestration.readers.estimate.command", "orchestration.audit.series"),
+    *("republish.anonymize.attack.cuts", "republish.anonymize.attack.equivalence"),
+    *("republish.orchestration.readers.estimate.command", "republish.orchestration.audit.series"),
 }
 
 

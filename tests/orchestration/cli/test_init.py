@@ -13,12 +13,12 @@ import jsonschema
 import polars as pl
 import pytest
 
-from orchestration.contracts.contract_file import load_contract
-from orchestration.contracts.yaml_text import parse_yaml
-from orchestration.drafts.columns import column_of
-from orchestration.drafts.dates import schedule_of
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.contracts.yaml_text import parse_yaml
+from republish.orchestration.drafts.columns import column_of
+from republish.orchestration.drafts.dates import schedule_of
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 from tests.hospital import make
 
 RELEASES = ("2024-01-01", "2024-07-01")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import yaml
 
-from orchestration.storage.store import read_table
+from republish.orchestration.storage.store import read_table
 
 FIRST, SECOND = "2024-01-01", "2024-04-01"
 VALUES = ["angina", "asthma", "flu", "gout", "mumps", "rest"]

@@ -9,13 +9,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from anonymize.errors import HomeError, RepublishError
-from orchestration.cli.releasing import make_due_releases, releasing
-from orchestration.dagster import workers
-from orchestration.dagster.instance import dagster_instance, end_dead_runs
-from orchestration.dagster.names import job_name, series_tag
-from orchestration.storage.home import Home
-from orchestration.storage.store import read_json
+from republish.anonymize.errors import HomeError, RepublishError
+from republish.orchestration.cli.releasing import make_due_releases, releasing
+from republish.orchestration.dagster import workers
+from republish.orchestration.dagster.instance import dagster_instance, end_dead_runs
+from republish.orchestration.dagster.names import job_name, series_tag
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.store import read_json
 from tests.hospital import RELEASES
 
 FIRST, SECOND, THIRD = RELEASES
@@ -24,8 +24,8 @@ COMPUTES = ("numba", "scipy", "networkx", "sklearn", "matplotlib")
 SLOW = (*COMPUTES, "dagster", "great_expectations")
 COMMAND_LINE = """
 import json, sys
-import orchestration.cli.main as cli
-import orchestration.cli.releasing as releasing
+import republish.orchestration.cli.main as cli
+import republish.orchestration.cli.releasing as releasing
 
 releasing.start_judge = lambda: sys.exit("the judge is started")
 sys.argv = ["republish", *sys.argv[1:]]
@@ -126,7 +126,7 @@ def test_a_run_that_nobody_has_begun_to_work_on_is_ended_once_it_had_time_to(hos
     series = hospital.series(home)
     run = run_of(series, dg.DagsterRunStatus.STARTED)
     for seconds, expected in ((600, dg.DagsterRunStatus.STARTED), (0, dg.DagsterRunStatus.FAILURE)):
-        monkeypatch.setattr("orchestration.dagster.instance.TIME_TO_BEGIN", seconds)
+        monkeypatch.setattr("republish.orchestration.dagster.instance.TIME_TO_BEGIN", seconds)
         with dagster_instance(series.home) as instance:
             end_dead_runs(series.home, instance)
         assert status(series, run) is expected

@@ -6,8 +6,8 @@ import sys
 import polars as pl
 import pytest
 
-from anonymize import principles
-from orchestration.cli import main as cli
+from republish.anonymize import principles
+from republish.orchestration.cli import main as cli
 from tests.hospital import RELEASES, everything
 from tests.orchestration.dagster.test_product import mutant, swapped_groups
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from anonymize.contract import Contract
-from anonymize.principles import parse_contract
-from orchestration.contracts.yaml_text import parse_yaml
+from republish.anonymize.contract import Contract
+from republish.anonymize.principles import parse_contract
+from republish.orchestration.contracts.yaml_text import parse_yaml
 from tests.hospital import KEY
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from anonymize.errors import ContractError, PublishedFolderError, StoreError
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.publication import publish
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.storage import in_stores
-from orchestration.storage.in_stores import fetched
-from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
-from orchestration.storage.objects import create, objects_below, stored
-from orchestration.storage.store import SUMS
+from republish.anonymize.errors import ContractError, PublishedFolderError, StoreError
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.storage import in_stores
+from republish.orchestration.storage.in_stores import fetched
+from republish.orchestration.storage.manifest import MANIFEST, verify_release, verify_series
+from republish.orchestration.storage.objects import create, objects_below, stored
+from republish.orchestration.storage.store import SUMS
 from tests.hospital import RELEASES, ROOT, make, published
 
 FIRST, SECOND = RELEASES[:2]
@@ -242,9 +242,10 @@ class TestWhoeverIsKilled:
         series = candidates("a", 1)
         script = (
             "import os, signal, sys\nfrom pathlib import Path\n"
-            "from orchestration.chain.publication import publish\n"
-            "from orchestration.contracts.contract_file import load_contract\n"
-            "from orchestration.series.series import Series\nfrom orchestration.storage.home import Home\n"
+            "from republish.orchestration.chain.publication import publish\n"
+            "from republish.orchestration.contracts.contract_file import load_contract\n"
+            "from republish.orchestration.series.series import Series\n"
+            "from republish.orchestration.storage.home import Home\n"
             "Path.rename = lambda path, to: os.kill(os.getpid(), signal.SIGKILL) if to.name == sys.argv[3]"
             " else os.rename(path, to)\n"
             "publish(Series(load_contract(Path(sys.argv[1])), Home.at(Path(sys.argv[2]))), sys.argv[3])\n"

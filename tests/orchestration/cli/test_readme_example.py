@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.cli.app import app
-from orchestration.contracts.contract_file import load_contract
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
+from republish.orchestration.cli.app import app
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 from tests.hospital import KEY, make
 
 README = Path(__file__).parents[3] / "README.md"

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 import yaml
 
-from orchestration.readers.datapackage.readme import OF_ROWS
-from orchestration.storage.store import read_table
+from republish.orchestration.readers.datapackage.readme import OF_ROWS
+from republish.orchestration.storage.store import read_table
 from tests.visits import DECLARED, visits
 
 WAITS = DECLARED["principle"] | {"on_ineligible": "wait"}

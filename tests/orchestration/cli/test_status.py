@@ -4,8 +4,8 @@ import datetime as dt
 import json
 import shutil
 
-from orchestration.contracts.registry import register
-from orchestration.series import due
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.series import due
 from tests.hospital import RELEASES, everything
 
 FIRST, SECOND, THIRD = RELEASES

@@ -5,12 +5,12 @@ import re
 import dagster as dg
 import pytest
 
-from orchestration.cli import work as shown
-from orchestration.cli.work import Work
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.names import FAILURE, FRESHNESS
-from orchestration.steps import hearing, say_step
-from orchestration.storage.home import Home
+from republish.orchestration.cli import work as shown
+from republish.orchestration.cli.work import Work
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.names import FAILURE, FRESHNESS
+from republish.orchestration.steps import hearing, say_step
+from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES, make
 
 THIRD = RELEASES[2]

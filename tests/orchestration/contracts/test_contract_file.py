@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from anonymize.errors import ContractError
-from orchestration.contracts.contract_file import load_contract
+from republish.anonymize.errors import ContractError
+from republish.orchestration.contracts.contract_file import load_contract
 
 CONTRACT = """\
 product: hospital

@@ -12,25 +12,25 @@ import yaml
 from pydantic import StrictFloat, StrictInt
 from typer.testing import CliRunner
 
-from anonymize import principles
-from anonymize.attack.finding import AttackResult, Count
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Parameters
-from anonymize.errors import AuditFailed, ContractError
-from anonymize.figures import Figures, Least
-from anonymize.formats import GENERALIZATION
-from anonymize.formats.generalization import generalize
-from anonymize.people.codes import encode_columns
-from anonymize.principle.candidate import Candidate, ReleaseFigures
-from anonymize.principle.principle import Principle
-from anonymize.principle.state import State
-from anonymize.promise import LargestShare, Part, Promise, Scope, registry
-from anonymize.promise.check import Check
-from anonymize.promise.part import Chart, Curve, Figure
-from orchestration.cli import app as cli
-from orchestration.contracts.contract_file import load_contract
-from orchestration.expectations import suites
-from orchestration.storage.manifest import verify_series
+from republish.anonymize import principles
+from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.contract import Parameters
+from republish.anonymize.errors import AuditFailed, ContractError
+from republish.anonymize.figures import Figures, Least
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.formats.generalization import generalize
+from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
+from republish.anonymize.principle.principle import Principle
+from republish.anonymize.principle.state import State
+from republish.anonymize.promise import LargestShare, Part, Promise, Scope, registry
+from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.part import Chart, Curve, Figure
+from republish.orchestration.cli import app as cli
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.expectations import suites
+from republish.orchestration.storage.manifest import verify_series
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, definitions, make, make_by_dagster, published
 
@@ -146,7 +146,7 @@ def declare(hospital, monkeypatch, tmp_path):
     folder = shutil.copytree(suites.SUITES, tmp_path / "expectations")
     (folder / "fewest_people.json").write_text(json.dumps(SUITE))
     monkeypatch.setattr(suites, "SUITES", folder)
-    monkeypatch.setattr("orchestration.chain.audit.judge", judge_here)
+    monkeypatch.setattr("republish.orchestration.chain.audit.judge", judge_here)
 
     def write(**parameters):
         declared = yaml.safe_load(hospital.contract.read_text())
@@ -246,7 +246,7 @@ def test_an_auditor_sees_that_its_own_promise_is_broken(declare, tmp_path, monke
     series = declare(largest_share=0.2).series(tmp_path / "home")
     with monkeypatch.context() as careless:
         for step in ("making", "snapshot"):
-            careless.setattr(f"orchestration.chain.{step}.refuse_broken", lambda *_: None)
+            careless.setattr(f"republish.orchestration.chain.{step}.refuse_broken", lambda *_: None)
         make(series, RELEASES[0])
     code, promises = audited(declare(largest_share=0.2), series, tmp_path / "report")
     assert code == 3

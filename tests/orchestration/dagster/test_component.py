@@ -10,9 +10,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from anonymize.errors import ContractError
-from orchestration import definitions
-from orchestration.contracts.contract_file import load_contract
+from republish.anonymize.errors import ContractError
+from republish.orchestration import definitions
+from republish.orchestration.contracts.contract_file import load_contract
 from tests.hospital import RELEASES, ROOT, make, published
 from tests.team import build_project, declare
 
@@ -53,7 +53,7 @@ def assets_of(defs):
 
 def test_it_is_what_the_code_location_of_republish_has(project, hospital, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", str(project / "var"))
-    monkeypatch.setattr("orchestration.contracts.registry.SHIPPED", hospital.folder)
+    monkeypatch.setattr("republish.orchestration.contracts.registry.SHIPPED", hospital.folder)
     here, there = loaded(project), definitions.defs()
     assert assets_of(here) == assets_of(there)
     for part in ("get_all_jobs", "schedule_defs", "sensor_defs"):

@@ -21,12 +21,12 @@ import dagster as dg
 import pytest
 from dagster import _time
 
-from orchestration.contracts.registry import register
-from orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
-from orchestration.demo.hospital import hospital_snapshots
-from orchestration.package_files import package_file
-from orchestration.series import due
-from orchestration.series.series import Series
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
+from republish.orchestration.demo.hospital import hospital_snapshots
+from republish.orchestration.package_files import package_file
+from republish.orchestration.series import due
+from republish.orchestration.series.series import Series
 from tests.hospital import ROOT, make, published, several_threads
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_tell import Mailbox, serving, webhook
@@ -39,7 +39,7 @@ FAILS = 0 if DATES < 5 else 4
 AT_THE_TIME_OF_A_FILE = """\
 import datetime, pathlib, sys, time
 from dagster import _time
-from orchestration.series import due
+from republish.orchestration.series import due
 def seconds():
     return time.time() + float(pathlib.Path({file!r}).read_text())
 def now():
@@ -92,7 +92,7 @@ def command(clock, *words):
 @contextmanager
 def daemon(clock, home, log):
     """The daemon, begun and ended as the unit in docs/how-to/systemd says."""
-    words = ["orchestration.cli", "ui", "--only", "daemon", "--home", str(home.path)]
+    words = ["republish.orchestration.cli", "ui", "--only", "daemon", "--home", str(home.path)]
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", *words],

@@ -9,10 +9,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from anonymize.errors import HomeError
-from orchestration.dagster.gate import Gate
-from orchestration.dagster.webserver import TOKEN, token_of
-from orchestration.storage.home import Home
+from republish.anonymize.errors import HomeError
+from republish.orchestration.dagster.gate import Gate
+from republish.orchestration.dagster.webserver import TOKEN, token_of
+from republish.orchestration.storage.home import Home
 
 SECRET = "0123456789abcdef" * 4
 HERE = "http://127.0.0.1:3000"

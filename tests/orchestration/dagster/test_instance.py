@@ -4,7 +4,7 @@ import sqlite3
 
 import sqlalchemy as sa
 
-from orchestration.dagster.instance import few_disk_waits
+from republish.orchestration.dagster.instance import few_disk_waits
 
 NORMAL, FULL = 1, 2
 

@@ -12,10 +12,10 @@ from dagster._utils.schedules import is_valid_cron_string, schedule_execution_ti
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from orchestration.contracts.schedule import schedule_fault, ticks
-from orchestration.dagster.partitions import for_dagster, release_partitions
-from orchestration.series import due
-from orchestration.series.due import due_releases
+from republish.orchestration.contracts.schedule import schedule_fault, ticks
+from republish.orchestration.dagster.partitions import for_dagster, release_partitions
+from republish.orchestration.series import due
+from republish.orchestration.series.due import due_releases
 from tests.profiles import examples
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from anonymize.errors import HomeError
-from orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
-from orchestration.storage.home import Home
+from republish.anonymize.errors import HomeError
+from republish.orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
+from republish.orchestration.storage.home import Home
 
 SETTINGS = "storage:\n  postgres:\n    postgres_url: {env: DAGSTER_POSTGRES}\n"
 

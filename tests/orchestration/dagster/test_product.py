@@ -8,14 +8,14 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from anonymize import principles
-from anonymize.errors import AuditFailed
-from anonymize.promise import Promise, Signatures
-from orchestration.dagster import workers
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.names import CHAIN_CHECK, PARTITION, job_name, series_tag
-from orchestration.expectations.judge import Judge
-from orchestration.series import due
+from republish.anonymize import principles
+from republish.anonymize.errors import AuditFailed
+from republish.anonymize.promise import Promise, Signatures
+from republish.orchestration.dagster import workers
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.names import CHAIN_CHECK, PARTITION, job_name, series_tag
+from republish.orchestration.expectations.judge import Judge
+from republish.orchestration.series import due
 from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES

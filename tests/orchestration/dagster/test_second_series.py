@@ -5,11 +5,11 @@ import json
 import dagster as dg
 import pytest
 
-from orchestration import definitions as code_location
-from orchestration.contracts.registry import register
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.names import job_name
-from orchestration.dagster.run import make_release
+from republish.orchestration import definitions as code_location
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.names import job_name
+from republish.orchestration.dagster.run import make_release
 from tests.hospital import QUIET, RELEASES, definitions, make
 
 FIRST, SECOND, _ = RELEASES

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import dagster as dg
 import pytest
 
-from orchestration.dagster import watch
-from orchestration.dagster.names import job_name
+from republish.orchestration.dagster import watch
+from republish.orchestration.dagster.names import job_name
 from tests.hospital import definitions
 
 

@@ -6,12 +6,12 @@ from functools import partial
 import dagster as dg
 import pytest
 
-from orchestration.cli import main as cli
-from orchestration.dagster import tidy
-from orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
-from orchestration.dagster.run import make_release
-from orchestration.storage import home as homes
-from orchestration.storage.home import RELEASING, Home, only_one
+from republish.orchestration.cli import main as cli
+from republish.orchestration.dagster import tidy
+from republish.orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
+from republish.orchestration.dagster.run import make_release
+from republish.orchestration.storage import home as homes
+from republish.orchestration.storage.home import RELEASING, Home, only_one
 from tests.hospital import KEY, RELEASES, build, definitions, everything, make_by_dagster
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_ui import server

@@ -10,13 +10,13 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
 from dagster_graphql.test.utils import execute_dagster_graphql
 
-from orchestration.cli.releasing import releasing
-from orchestration.contracts.registry import register
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.names import job_name
-from orchestration.dagster.run import make_release
-from orchestration.dagster.workers import WORKERS
-from orchestration.storage.home import private_folder
+from republish.orchestration.cli.releasing import releasing
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.names import job_name
+from republish.orchestration.dagster.run import make_release
+from republish.orchestration.dagster.workers import WORKERS
+from republish.orchestration.storage.home import private_folder
 from tests.hospital import QUIET, RELEASES, definitions
 
 FIRST, SECOND, THIRD = RELEASES
@@ -26,7 +26,7 @@ MISSING = "2024-10-01"
 @contextmanager
 def server(series, instance, *others):
     """Ask what `republish ui` serves of the home: from a query and its variables to the answer's data."""
-    module = LoadableTargetOrigin(module_name="orchestration.definitions")
+    module = LoadableTargetOrigin(module_name="republish.orchestration.definitions")
     location = InProcessCodeLocationOrigin(module, location_name="republish")
     register(series.home, series.file)
     with WorkspaceProcessContext(instance, InProcessWorkspaceLoadTarget([location, *others])) as process:

@@ -15,9 +15,9 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from orchestration.contracts.registry import register
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.webserver import token_of
+from republish.orchestration.contracts.registry import register
+from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.webserver import token_of
 from tests.browser import CHROMIUM, answering, browser, free_port
 from tests.hospital import KEY, RELEASES, build, make_by_dagster
 
@@ -79,7 +79,16 @@ def series(tmp_path_factory):
 def the_ui(series, *options):
     """`republish ui` of the home of a series: the address without the token."""
     port = free_port()
-    words = ["-m", "orchestration.cli", "ui", "--home", str(series.home.path), "--port", str(port), *options]
+    words = [
+        "-m",
+        "republish.orchestration.cli",
+        "ui",
+        "--home",
+        str(series.home.path),
+        "--port",
+        str(port),
+        *options,
+    ]
     environment = os.environ | {"REPUBLISH_KEY": KEY}
     with answering(port, [sys.executable, *words], env=environment, stdout=subprocess.DEVNULL) as started:
         yield f"http://127.0.0.1:{port}"
@@ -162,7 +171,8 @@ def test_a_program_comes_in_with_the_token_and_changes_nothing_where_it_may_only
 
 
 def test_the_daemon_ends_with_the_server_and_the_server_with_the_daemon(tmp_path):
-    begin = "import sys; from orchestration.dagster.webserver import serve; serve(None, {port}, {daemon})"
+    imported = "import sys; from republish.orchestration.dagster.webserver import serve"
+    begin = imported + "; serve(None, {port}, {daemon})"
     waits = [
         sys.executable,
         "-c",

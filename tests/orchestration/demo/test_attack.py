@@ -7,14 +7,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.baseline.mondrian import mondrian
-from orchestration.contracts.contract_file import load_contract
-from orchestration.demo.attack import what_an_attacker_learns
-from orchestration.demo.hospital import CONTRACT, DISEASES, hospital_snapshots, make_demo, write_hospital
-from orchestration.package_files import package_file
-from orchestration.series.series import Series
-from orchestration.snapshots.sources import enter
-from orchestration.storage.home import Home
+from republish.anonymize.baseline.mondrian import mondrian
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.demo.attack import what_an_attacker_learns
+from republish.orchestration.demo.hospital import (
+    CONTRACT,
+    DISEASES,
+    hospital_snapshots,
+    make_demo,
+    write_hospital,
+)
+from republish.orchestration.package_files import package_file
+from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.sources import enter
+from republish.orchestration.storage.home import Home
 from tests.hospital import make
 
 RELEASES, PATIENTS = 5, 600

@@ -3,8 +3,14 @@ import itertools
 import polars as pl
 import pytest
 
-from orchestration.contracts.contract_file import load_contract
-from orchestration.demo.hospital import CONTRACT, DISEASES, hospital_snapshots, make_demo, write_hospital
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.demo.hospital import (
+    CONTRACT,
+    DISEASES,
+    hospital_snapshots,
+    make_demo,
+    write_hospital,
+)
 from tests.sources import read_snapshot
 
 PATIENTS = 20_000

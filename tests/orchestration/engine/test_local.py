@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from anonymize.errors import HomeError, NotEligible
-from orchestration.engine import engine as engines
-from orchestration.engine.local import Local
+from republish.anonymize.errors import HomeError, NotEligible
+from republish.orchestration.engine import engine as engines
+from republish.orchestration.engine.local import Local
 
 ROOT = Path(__file__).parents[3]
 
@@ -51,7 +51,7 @@ def sleeping(folder):
 
 def test_no_process_outlives_the_one_that_began_it(tmp_path):
     program = (
-        "from pathlib import Path; from orchestration.engine.local import Local;"
+        "from pathlib import Path; from republish.orchestration.engine.local import Local;"
         " from tests.orchestration.engine.test_local import sleeping;"
         f" list(Local(2).run(sleeping, [Path({str(tmp_path)!r})] * 2))"
     )

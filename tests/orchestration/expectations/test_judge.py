@@ -13,11 +13,11 @@ from pickle import UnpicklingError
 import polars as pl
 import pytest
 
-from anonymize.promise import Equivalence, Signatures, promise_of
-from anonymize.promise.check import figures_of
-from anonymize.promise.rules import RULES, Coverage
-from orchestration.expectations import judge
-from orchestration.expectations.judge import Judge
+from republish.anonymize.promise import Equivalence, Signatures, promise_of
+from republish.anonymize.promise.check import figures_of
+from republish.anonymize.promise.rules import RULES, Coverage
+from republish.orchestration.expectations import judge
+from republish.orchestration.expectations.judge import Judge
 
 ROOT = Path(__file__).parents[3]
 SUITES = ROOT / "data_contracts/expectations"
@@ -248,7 +248,7 @@ from multiprocessing import active_children
 
 import polars as pl
 
-from orchestration.expectations import judge, start_judge
+from republish.orchestration.expectations import judge, start_judge
 
 if __name__ == "__main__":
     start_judge()

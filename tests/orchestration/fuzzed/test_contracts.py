@@ -10,10 +10,10 @@ import yaml
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from anonymize.errors import ContractError
-from orchestration.audit.read.folders import read_contract
-from orchestration.contracts.contract_file import load_contract
-from orchestration.package_files import package_file
+from republish.anonymize.errors import ContractError
+from republish.orchestration.audit.read.folders import read_contract
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.package_files import package_file
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
 from tests.profiles import examples
 

@@ -15,12 +15,12 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from rich.console import Console
 
-from anonymize.errors import ContractError, LimitError, PublishedFolderError, SnapshotError
-from orchestration.audit.command import audit
-from orchestration.readers.estimate.command import estimate
-from orchestration.storage.hidden import check_tables
-from orchestration.storage.manifest import MANIFEST, verify_release
-from orchestration.storage.store import write_table
+from republish.anonymize.errors import ContractError, LimitError, PublishedFolderError, SnapshotError
+from republish.orchestration.audit.command import audit
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.storage.hidden import check_tables
+from republish.orchestration.storage.manifest import MANIFEST, verify_release
+from republish.orchestration.storage.store import write_table
 from tests.hospital import RELEASES
 from tests.orchestration.audit.published_folders import NAMES, divide, seal, write_series
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestration.rights.forget import forget, what_is_kept
-from orchestration.series.persons import comparable, forgotten
-from orchestration.storage.store import read_table
+from republish.orchestration.rights.forget import forget, what_is_kept
+from republish.orchestration.series.persons import comparable, forgotten
+from republish.orchestration.storage.store import read_table
 from tests.hospital import RELEASES, Hospital, noted, published
 from tests.orchestration.chain.kill_points import Copies
 

@@ -8,21 +8,21 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from anonymize.errors import ContractError, HomeError
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.population_overlap import refuse_same_people
-from orchestration.chain.snapshot import KEPT, digest_of_source, take_snapshot
-from orchestration.cli.app import app
-from orchestration.contracts.contract_file import load_contract
-from orchestration.rights.find import find
-from orchestration.rights.forget import forget, what_is_kept
-from orchestration.rights.pages import sheet
-from orchestration.series.persons import comparable
-from orchestration.series.series import Series
-from orchestration.storage.home import Home
-from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
-from orchestration.storage.store import read_json, read_table
+from republish.anonymize.errors import ContractError, HomeError
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.population_overlap import refuse_same_people
+from republish.orchestration.chain.snapshot import KEPT, digest_of_source, take_snapshot
+from republish.orchestration.cli.app import app
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.rights.find import find
+from republish.orchestration.rights.forget import forget, what_is_kept
+from republish.orchestration.rights.pages import sheet
+from republish.orchestration.series.persons import comparable
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
+from republish.orchestration.storage.store import read_json, read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, noted, published
 from tests.killed import kill_points
 from tests.profiles import Run, is_thorough
@@ -192,7 +192,7 @@ def test_killed_before_all_is_written_nothing_is_done_and_nothing_noted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("orchestration.rights.forget.replace_files", killed)
+        patch.setattr("republish.orchestration.rights.forget.replace_files", killed)
         with pytest.raises(KeyboardInterrupt):
             forget(series, people, again=False)
     assert sum(one.rows for one in what_is_kept(series, people)) > SOME

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.cli.app import app
-from orchestration.languages.language import ENGLISH, LANGUAGES
-from orchestration.rights.find import find
-from orchestration.series.persons import comparable
-from orchestration.storage.log import LOG
-from orchestration.storage.store import read_table
+from republish.orchestration.cli.app import app
+from republish.orchestration.languages.language import ENGLISH, LANGUAGES
+from republish.orchestration.rights.find import find
+from republish.orchestration.series.persons import comparable
+from republish.orchestration.storage.log import LOG
+from republish.orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 from tests.orchestration.audit.test_language import texts_of
 

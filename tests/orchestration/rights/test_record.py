@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from typer.testing import CliRunner
 
-from orchestration.cli.app import app
-from orchestration.rights.forget import forget
+from republish.orchestration.cli.app import app
+from republish.orchestration.rights.forget import forget
 from tests.hospital import IDENTIFIER, RELEASES, everything, make, manifest
 
 FIRST, SECOND, THIRD = RELEASES

@@ -6,17 +6,17 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from anonymize.contract.retention import Retention
-from anonymize.errors import ContractError
-from orchestration.chain.population_overlap import NOTED
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.cli.app import app
-from orchestration.cli.releasing import make_due_releases
-from orchestration.contracts.contract_file import load_contract
-from orchestration.rights.forget import forget
-from orchestration.rights.retention import absent, forget_absent
-from orchestration.series.persons import comparable
-from orchestration.storage.store import read_table
+from republish.anonymize.contract.retention import Retention
+from republish.anonymize.errors import ContractError
+from republish.orchestration.chain.population_overlap import NOTED
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.cli.app import app
+from republish.orchestration.cli.releasing import make_due_releases
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.rights.forget import forget
+from republish.orchestration.rights.retention import absent, forget_absent
+from republish.orchestration.series.persons import comparable
+from republish.orchestration.storage.store import read_table
 from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, noted, published
 
 FIRST, SECOND, THIRD = RELEASES

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from orchestration.audit.command import audit
-from orchestration.rights.forget import forget
-from orchestration.series.persons import comparable
-from orchestration.storage.store import read_table
+from republish.orchestration.audit.command import audit
+from republish.orchestration.rights.forget import forget
+from republish.orchestration.series.persons import comparable
+from republish.orchestration.storage.store import read_table
 from tests.hospital import KEY, build, make_by_dagster, published
 
 SIX = [f"{year}-{month:02}-01" for year in (2024, 2025) for month in (1, 4, 7, 10)][:6]

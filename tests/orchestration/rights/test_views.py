@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from orchestration.rights.find import find
-from orchestration.rights.forget import forget, what_is_kept
-from orchestration.storage.store import read_table
+from republish.orchestration.rights.find import find
+from republish.orchestration.rights.forget import forget, what_is_kept
+from republish.orchestration.storage.store import read_table
 from tests.hospital import make, published
 from tests.orchestration.chain import test_view_chain as views
 

@@ -10,16 +10,16 @@ import threading
 import pytest
 from typer.testing import CliRunner
 
-from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
-from orchestration.cli.app import app
-from orchestration.cli.releasing import releases_to_make
-from orchestration.rights.forget import forget, what_is_kept
-from orchestration.series.backup import back_up, restore
-from orchestration.series.homes import refuse_other_home
-from orchestration.series.pending_erasures import refuse_unforgotten
-from orchestration.storage.home import Home, only_one
-from orchestration.storage.log import verify_log
-from orchestration.storage.packed import LIST
+from republish.anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
+from republish.orchestration.cli.app import app
+from republish.orchestration.cli.releasing import releases_to_make
+from republish.orchestration.rights.forget import forget, what_is_kept
+from republish.orchestration.series.backup import back_up, restore
+from republish.orchestration.series.homes import refuse_other_home
+from republish.orchestration.series.pending_erasures import refuse_unforgotten
+from republish.orchestration.storage.home import Home, only_one
+from republish.orchestration.storage.log import verify_log
+from republish.orchestration.storage.packed import LIST
 from tests.hospital import KEY, RELEASES, Hospital, begin, everything, make, published
 from tests.profiles import Run
 
@@ -433,7 +433,7 @@ def test_without_a_word_about_people_who_were_forgotten_a_new_release_waits(home
 @pytest.mark.parametrize("named", ["contract", "home"])
 def test_the_commands(hospital, home, key_in_home, machine, tmp_path, named, capsys, monkeypatch):
     def republish(*words):
-        from orchestration.cli import main as cli
+        from republish.orchestration.cli import main as cli
 
         monkeypatch.setattr(sys, "argv", ["republish", *map(str, words)])
         try:

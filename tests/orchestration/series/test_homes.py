@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from anonymize.errors import HomeError
-from orchestration.series.homes import default_home, refuse_other_home
+from republish.anonymize.errors import HomeError
+from republish.orchestration.series.homes import default_home, refuse_other_home
 from tests.hospital import RELEASES, make, make_by_dagster
 
 FIRST, SECOND, THIRD = RELEASES

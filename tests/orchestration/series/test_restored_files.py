@@ -5,12 +5,12 @@ import shutil
 
 import pytest
 
-from anonymize.errors import HomeError, PublishedFolderError
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.publication import publish
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.cli.releasing import releases_to_make
+from republish.anonymize.errors import HomeError, PublishedFolderError
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.cli.releasing import releases_to_make
 from tests.hospital import RELEASES, entered, make, published
 
 FIRST, SECOND, THIRD = RELEASES

@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from anonymize.errors import AlreadyPublished, ContractError, HomeError, PublishedFolderError
-from orchestration.audit.command import audit
-from orchestration.chain.candidate import compute_candidate
-from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.publication import publish
-from orchestration.chain.snapshot import take_snapshot
-from orchestration.cli.releasing import releases_to_make
-from orchestration.series import due
+from republish.anonymize.errors import AlreadyPublished, ContractError, HomeError, PublishedFolderError
+from republish.orchestration.audit.command import audit
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.cli.releasing import releases_to_make
+from republish.orchestration.series import due
 from tests.hospital import (
     RELEASES,
     Hospital,

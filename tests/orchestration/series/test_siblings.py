@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
-from orchestration.audit.command import audit
-from orchestration.chain.delta import compare_snapshots
-from orchestration.series.release_record import read_knowledge
+from republish.anonymize.errors import ContractError, PublishedFolderError, SnapshotError
+from republish.orchestration.audit.command import audit
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.series.release_record import read_knowledge
 from tests.hospital import RELEASES, everything, make, manifest, published, signatures
 from tests.orchestration.chain.test_bad_input import refused
 

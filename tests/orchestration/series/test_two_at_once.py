@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from anonymize.errors import HomeError
-from orchestration.cli.releasing import releasing
-from orchestration.contracts.contract_file import load_contract
-from orchestration.contracts.registry import known_contracts, register
-from orchestration.storage import history, home
-from orchestration.storage.home import Home, only_one
-from orchestration.storage.store import read_json
+from republish.anonymize.errors import HomeError
+from republish.orchestration.cli.releasing import releasing
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.contracts.registry import known_contracts, register
+from republish.orchestration.storage import history, home
+from republish.orchestration.storage.home import Home, only_one
+from republish.orchestration.storage.store import read_json
 from tests.hospital import RELEASES, ROOT, Hospital, begin, make, published
 
 FIRST, SECOND, THIRD = RELEASES
@@ -53,7 +53,8 @@ def test_whoever_waited_too_long_is_turned_away(series, monkeypatch):
 
 def test_a_lock_ends_with_its_holder(tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from orchestration.storage.home import only_one\n"
+        "import os, sys; from pathlib import Path\n"
+        "from republish.orchestration.storage.home import only_one\n"
         "with only_one(Path(sys.argv[1]), 'it'): os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, check=False)
@@ -86,7 +87,7 @@ def test_a_history_that_stays_open_elsewhere_is_named(series, busy_history, monk
 def test_two_who_need_a_key_at_once_have_the_same(tmp_path, monkeypatch):
     monkeypatch.delenv("REPUBLISH_KEY")
     code = (
-        "import sys; from pathlib import Path; from orchestration.storage.home import Home\n"
+        "import sys; from pathlib import Path; from republish.orchestration.storage.home import Home\n"
         "sys.stdin.readline(); print(Home.at(Path(sys.argv[1])).key().hex())"
     )
     command = [sys.executable, "-c", code, tmp_path / "home"]

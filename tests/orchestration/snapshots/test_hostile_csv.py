@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.errors import SnapshotError
-from orchestration.audit.read.folders import Reading, read_truth
-from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots import csv_text
-from orchestration.snapshots.files import open_file, read_file
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.audit.read.folders import Reading, read_truth
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.snapshots import csv_text
+from republish.orchestration.snapshots.files import open_file, read_file
 from tests.pieces import read_in_pieces
 from tests.profiles import examples
 from tests.sources import read_snapshot

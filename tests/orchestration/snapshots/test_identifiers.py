@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from orchestration.snapshots.identifiers import (
+from republish.orchestration.snapshots.identifiers import (
     MOST_COMPARED,
     all_but_one_character,
     changed_form,

@@ -7,11 +7,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from anonymize.contract import FileSource
-from anonymize.errors import ContractError, SnapshotError
-from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.files import read_file
-from orchestration.snapshots.sources import source_of
+from republish.anonymize.contract import FileSource
+from republish.anonymize.errors import ContractError, SnapshotError
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.snapshots.sources import source_of
 
 CONTRACT = """
 product: clinic

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from anonymize.errors import ContractError, SnapshotError
-from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.databases import ask, without_values
-from orchestration.snapshots.sources import enter, snapshot_faults, source_of
+from republish.anonymize.errors import ContractError, SnapshotError
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.snapshots.databases import ask, without_values
+from republish.orchestration.snapshots.sources import enter, snapshot_faults, source_of
 from tests.sources import read_snapshot, snapshot_exists
 
 RELEASE = "2024-04-01"

@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from anonymize.errors import ContractError, LimitError, SnapshotError, StoreError
-from orchestration.contracts.contract_file import load_contract
+from republish.anonymize.errors import ContractError, LimitError, SnapshotError, StoreError
+from republish.orchestration.contracts.contract_file import load_contract
 from tests.sources import arrival_of, read_snapshot, snapshot_exists, version_of
 from tests.versioned import write_delta, write_iceberg
 
@@ -179,7 +179,7 @@ def test_without_its_library_a_table_names_the_command(clinic, monkeypatch, tabl
 
 def test_nothing_of_it_is_imported_where_it_is_not_used():
     script = (
-        "import sys, orchestration.cli.app, orchestration.snapshots.sources\n"
+        "import sys, republish.orchestration.cli.app, republish.orchestration.snapshots.sources\n"
         "print({'deltalake', 'pyiceberg', 'obstore', 'boto3', 'croniter'} & {*sys.modules})"
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

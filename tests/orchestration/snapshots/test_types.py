@@ -12,8 +12,8 @@ import pyarrow.parquet
 import pytest
 from polars.testing import assert_frame_equal
 
-from anonymize.errors import SnapshotError
-from orchestration.contracts.contract_file import load_contract
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.contracts.contract_file import load_contract
 from tests.pieces import read_in_pieces
 from tests.sources import read_snapshot
 from tests.versioned import write_delta, write_iceberg

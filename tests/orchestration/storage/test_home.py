@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.errors import HomeError
-from orchestration.storage.home import Home, only_for_the_owner, private_folder, public_folder
-from orchestration.storage.store import (
+from republish.anonymize.errors import HomeError
+from republish.orchestration.storage.home import Home, only_for_the_owner, private_folder, public_folder
+from republish.orchestration.storage.store import (
     clear_partial,
     read_json,
     sha256,
@@ -72,7 +72,7 @@ def test_a_key_that_another_process_made_meanwhile_is_left_as_it_is(tmp_path, mo
         yield
 
     monkeypatch.delenv("REPUBLISH_KEY")
-    monkeypatch.setattr("orchestration.storage.home.only_one", waited_for_another)
+    monkeypatch.setattr("republish.orchestration.storage.home.only_one", waited_for_another)
     assert Home.at(tmp_path / "home").key() == b"made by another process"
 
 
@@ -126,7 +126,7 @@ def test_the_same_table_has_the_same_bytes(tmp_path):
 
 def test_json_has_the_same_bytes_under_every_locale(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from orchestration.storage.store import write_json\n"
+        "import sys; from pathlib import Path; from republish.orchestration.storage.store import write_json\n"
         "write_json(Path(sys.argv[1]), {'product': 'Kr\\u00e4uter'})"
     )
     for locale in ("C.UTF-8", "POSIX"):

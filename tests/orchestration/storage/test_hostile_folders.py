@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from anonymize.errors import PublishedFolderError
-from orchestration.cli.app import app
-from orchestration.storage.hidden import check_tables
-from orchestration.storage.manifest import MANIFEST, sums, verify_release, verify_series
-from orchestration.storage.store import SUMS, sha256, write_table
+from republish.anonymize.errors import PublishedFolderError
+from republish.orchestration.cli.app import app
+from republish.orchestration.storage.hidden import check_tables
+from republish.orchestration.storage.manifest import MANIFEST, sums, verify_release, verify_series
+from republish.orchestration.storage.store import SUMS, sha256, write_table
 from tests.hospital import RELEASES, audited
 from tests.orchestration.audit.published_folders import seal
 

@@ -7,12 +7,12 @@ import os
 import polars as pl
 import pytest
 
-from anonymize.errors import ContractError, PublishedFolderError
-from orchestration.audit.read.foreign import _number
-from orchestration.contracts.contract_file import load_contract
-from orchestration.readers.estimate.command import estimate
-from orchestration.storage.manifest import MANIFEST, sums
-from orchestration.storage.store import SUMS, sha256, write_csv
+from republish.anonymize.errors import ContractError, PublishedFolderError
+from republish.orchestration.audit.read.foreign import _number
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.storage.manifest import MANIFEST, sums
+from republish.orchestration.storage.store import SUMS, sha256, write_csv
 from tests.hospital import RELEASES
 
 

@@ -5,14 +5,14 @@ import json
 import polars as pl
 import pytest
 
-from anonymize.errors import LimitError, UnforeseenInput
-from orchestration.audit.read.folders import read_contract
-from orchestration.cli import main as cli
-from orchestration.contracts.contract_file import load_contract
-from orchestration.limits import MEGABYTE, VARIABLE, Limits, limits, raise_limits
-from orchestration.readers.estimate.command import estimate
-from orchestration.snapshots.files import read_file
-from orchestration.storage.manifest import verify_release
+from republish.anonymize.errors import LimitError, UnforeseenInput
+from republish.orchestration.audit.read.folders import read_contract
+from republish.orchestration.cli import main as cli
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.limits import MEGABYTE, VARIABLE, Limits, limits, raise_limits
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.storage.manifest import verify_release
 from tests.hospital import RELEASES, audited
 from tests.orchestration.audit.published_folders import seal
 
@@ -112,9 +112,9 @@ def test_what_no_check_foresaw_ends_in_one_line_that_names_the_release_and_no_va
         raise RuntimeError("P00000001 has flu")
 
     for place in (
-        "orchestration.storage.hidden.hidden_in_our",
-        "orchestration.readers.estimate.command.estimate_sql",
-        "orchestration.audit.series.read_release",
+        "republish.orchestration.storage.hidden.hidden_in_our",
+        "republish.orchestration.readers.estimate.command.estimate_sql",
+        "republish.orchestration.audit.series.read_release",
     ):
         monkeypatch.setattr(place, fail)
     truth = ["--truth", hospital.file(RELEASES[0]).parent, "--contract", hospital.contract]

@@ -7,11 +7,11 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from anonymize.errors import HomeError
-from orchestration.cli.app import app
-from orchestration.storage.home import Home
-from orchestration.storage.log import LOG, note, note_once, verify_log
-from orchestration.storage.sealed import SEAL
+from republish.anonymize.errors import HomeError
+from republish.orchestration.cli.app import app
+from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.log import LOG, note, note_once, verify_log
+from republish.orchestration.storage.sealed import SEAL
 from tests.hospital import noted
 
 OTHER_KEY = "another key, made up as well"

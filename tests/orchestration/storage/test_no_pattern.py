@@ -5,9 +5,9 @@ import shutil
 import polars as pl
 import pytest
 
-from anonymize.errors import HomeError
-from orchestration.readers.estimate.command import estimate
-from orchestration.storage.home import Home
+from republish.anonymize.errors import HomeError
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.storage.home import Home
 from tests.hospital import KEY, RELEASES, Hospital, make, published
 
 PLACES = {

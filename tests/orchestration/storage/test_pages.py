@@ -5,10 +5,10 @@ import random
 import polars as pl
 import pytest
 
-from anonymize.errors import LimitError, SnapshotError
-from orchestration.snapshots.files import open_file, read_file
-from orchestration.storage.pages import is_decodable
-from orchestration.storage.store import write_table
+from republish.anonymize.errors import LimitError, SnapshotError
+from republish.orchestration.snapshots.files import open_file, read_file
+from republish.orchestration.storage.pages import is_decodable
+from republish.orchestration.storage.store import write_table
 
 
 @pytest.fixture

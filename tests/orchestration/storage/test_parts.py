@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from anonymize.errors import HomeError
-from orchestration.storage.parts import table_files, table_of, tables_in, write_parts
+from republish.anonymize.errors import HomeError
+from republish.orchestration.storage.parts import table_files, table_of, tables_in, write_parts
 
 TABLE = pl.DataFrame({"group_id": range(10), "disease": ["flu", "gastritis"] * 5})
 

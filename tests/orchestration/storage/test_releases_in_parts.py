@@ -8,16 +8,16 @@ import duckdb
 import polars as pl
 import pytest
 
-from anonymize.errors import LimitError, PublishedFolderError
-from orchestration.chain.population_overlap import OtherProduct
-from orchestration.limits import VARIABLE, raise_limits
-from orchestration.readers.estimate.command import estimate
-from orchestration.readers.estimate.copies import imputed
-from orchestration.rights.find import find
-from orchestration.storage.hidden import check_tables
-from orchestration.storage.manifest import MANIFEST, sums, verify_release, verify_series
-from orchestration.storage.parts import name_in, part_name, table_files
-from orchestration.storage.store import SUMS, sha256
+from republish.anonymize.errors import LimitError, PublishedFolderError
+from republish.orchestration.chain.population_overlap import OtherProduct
+from republish.orchestration.limits import VARIABLE, raise_limits
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.readers.estimate.copies import imputed
+from republish.orchestration.rights.find import find
+from republish.orchestration.storage.hidden import check_tables
+from republish.orchestration.storage.manifest import MANIFEST, sums, verify_release, verify_series
+from republish.orchestration.storage.parts import name_in, part_name, table_files
+from republish.orchestration.storage.store import SUMS, sha256
 from tests.hospital import RELEASES, audited
 from tests.orchestration.audit.published_folders import divide, seal
 

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from orchestration.storage import scratch
-from orchestration.storage.scratch import scratch_folder
+from republish.orchestration.storage import scratch
+from republish.orchestration.storage.scratch import scratch_folder
 
 WORK = """
 import time
-from orchestration.storage.scratch import scratch_folder
+from republish.orchestration.storage.scratch import scratch_folder
 with scratch_folder() as folder:
     (folder / "people.parquet").write_text("people")
     print(folder, flush=True)

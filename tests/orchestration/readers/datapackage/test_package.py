@@ -11,11 +11,11 @@ import frictionless
 import polars as pl
 import pytest
 
-from anonymize.errors import PublishedFolderError
-from orchestration.cli.main import main
-from orchestration.readers.datapackage.dated import dated, undated
-from orchestration.storage.manifest import verify_release, verify_series
-from orchestration.storage.store import sha256
+from republish.anonymize.errors import PublishedFolderError
+from republish.orchestration.cli.main import main
+from republish.orchestration.readers.datapackage.dated import dated, undated
+from republish.orchestration.storage.manifest import verify_release, verify_series
+from republish.orchestration.storage.store import sha256
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import divide
 
@@ -187,7 +187,7 @@ def broken(report):
 
 def vouch(folder):
     """Let manifest and sums say of the files what they are by now."""
-    from orchestration.storage.manifest import sums
+    from republish.orchestration.storage.manifest import sums
 
     manifest = json.loads((folder / "manifest.json").read_text())
     for name, stated in manifest["files"].items():

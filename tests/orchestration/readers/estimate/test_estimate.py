@@ -10,25 +10,25 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.columns import VALUE
-from anonymize.errors import PublishedFolderError, QueryError
-from anonymize.formats import GENERALIZATION
-from anonymize.formats.generalization import generalize
-from anonymize.principles import parse_contract
-from anonymize.utility.queries import true_counts
 from benchmarks.adversaries.counterfeits import made_up
 from benchmarks.measures.estimates import LEVELS, coded, condition, last, measured, present, workloads
 from benchmarks.measures.estimates import hospital as hospital_contract
 from benchmarks.measures.estimator import estimating
 from benchmarks.series import contract_of, released
-from orchestration.contracts.contract_file import load_contract
-from orchestration.demo.hospital import hospital_snapshots
-from orchestration.readers.datapackage.dated import dated
-from orchestration.readers.datapackage.package import data_package
-from orchestration.readers.estimate import command
-from orchestration.readers.estimate.command import estimate, prepared
-from orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
-from orchestration.readers.estimate.statements import estimate_sql
+from republish.anonymize.columns import VALUE
+from republish.anonymize.errors import PublishedFolderError, QueryError
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.formats.generalization import generalize
+from republish.anonymize.principles import parse_contract
+from republish.anonymize.utility.queries import true_counts
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.demo.hospital import hospital_snapshots
+from republish.orchestration.readers.datapackage.dated import dated
+from republish.orchestration.readers.datapackage.package import data_package
+from republish.orchestration.readers.estimate import command
+from republish.orchestration.readers.estimate.command import estimate, prepared
+from republish.orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
+from republish.orchestration.readers.estimate.statements import estimate_sql
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
 

@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.columns import VALUE
-from anonymize.formats import GENERALIZATION
-from anonymize.formats.generalization import generalize
-from anonymize.principles import parse_contract
-from anonymize.spelling import value_form
-from orchestration.readers.datapackage.dated import dated
-from orchestration.readers.datapackage.package import data_package
-from orchestration.readers.estimate.command import prepared
-from orchestration.readers.estimate.condition import checked_condition, columns_of
-from orchestration.readers.estimate.statements import estimate_sql, text
+from republish.anonymize.columns import VALUE
+from republish.anonymize.formats import GENERALIZATION
+from republish.anonymize.formats.generalization import generalize
+from republish.anonymize.principles import parse_contract
+from republish.anonymize.spelling import value_form
+from republish.orchestration.readers.datapackage.dated import dated
+from republish.orchestration.readers.datapackage.package import data_package
+from republish.orchestration.readers.estimate.command import prepared
+from republish.orchestration.readers.estimate.condition import checked_condition, columns_of
+from republish.orchestration.readers.estimate.statements import estimate_sql, text
 
 DATE = "2024-01-01"
 LABELS = (

@@ -5,10 +5,10 @@ import json
 import polars as pl
 import pytest
 
-from anonymize.errors import PublishedFolderError
-from orchestration.readers.estimate.command import estimate
-from orchestration.storage.manifest import MANIFEST, sums
-from orchestration.storage.store import SUMS, sha256
+from republish.anonymize.errors import PublishedFolderError
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.storage.manifest import MANIFEST, sums
+from republish.orchestration.storage.store import SUMS, sha256
 from tests.hospital import RELEASES
 
 
