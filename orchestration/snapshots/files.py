@@ -101,7 +101,7 @@ def open_file(
     Parameters
     ----------
     file
-        The end of its name says what it is (`anonymize/contract/source.py`); else it is read as CSV. No letter
+        The end of its name says what it is (`contract/source.py`); else it is read as CSV. No letter
         in its path is a pattern. What is in a store is read into memory, and never lies on this machine's
         disk.
     columns
