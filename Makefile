@@ -12,7 +12,7 @@ FOUND := $(if $(PYTHON),$(PYTHON) is none,there is none on the PATH)
 BIN := .venv/bin
 READY := .venv/.ready-$(VERSION)
 DEVELOP := .venv/.develop-$(VERSION)
-INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 
 export GX_ANALYTICS_ENABLED := false
@@ -75,9 +75,9 @@ docs: $(DEVELOP)  ## the pages as a site in build/docs, to be opened without a s
 	$(BIN)/mkdocs build --strict
 
 lock:  ## after changing the dependencies in pyproject.toml; needs uv
-	$(COMPILE) pyproject.toml --group build -o requirements.lock
+	$(COMPILE) pyproject.toml --extra publish --group build -o requirements.lock
 	$(COMPILE) --group dev --constraint requirements.lock -o requirements-dev.lock
-	$(COMPILE) --group audit --constraint requirements.lock -o requirements-audit.lock
+	$(COMPILE) pyproject.toml --constraint requirements.lock -o requirements-audit.lock
 
 clean:
 	rm -rf .venv

@@ -44,8 +44,8 @@ def main() -> None:
     except OSError as error:
         _fail(error, ": ".join(str(part) for part in (error.filename, error.strerror) if part), 1)
     except ModuleNotFoundError as error:
-        whole = "install republish with all it depends on: the small install is for audit and verify alone"
-        _fail(error, f"{error.name} is not installed: {whole}", 1)
+        way_out = "which publishing takes: pip install 'republish[publish]'"
+        _fail(error, f"{error.name} is not installed, {way_out}", 1)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except SystemExit:
