@@ -9,7 +9,7 @@ from republish.anonymize.contract import Product
 from republish.anonymize.contract.changes import Change, column_changes, declared_columns
 from republish.anonymize.errors import ContractError
 from republish.anonymize.principles import principle_of
-from republish.orchestration.series.series import Series
+from republish.orchestration.contracts.contract_file import ContractFile
 
 
 def declared(contract: Product) -> dict[str, Any]:
@@ -48,12 +48,13 @@ def describe_changes(changes: list[Change]) -> list[str]:
     return [f"{change.name}: {change.says} ({says[change.verdict]}). {change.why}" for change in changes]
 
 
-def refuse_changes(series: Series, release: str, before: Mapping[str, Any] | None) -> None:
+def refuse_changes(file: ContractFile, release: str, before: Mapping[str, Any] | None) -> None:
     """Raise ContractError if the contract changed in a way that is neither safe nor accepted by name."""
-    accepted = series.contract.accepted(release)
-    begin = "begin a new series" + (" that supersedes none" if series.contract.supersedes else "")
+    contract = file.contract
+    accepted = contract.accepted(release)
+    begin = "begin a new series" + (" that supersedes none" if contract.supersedes else "")
     faults = []
-    for change in contract_changes(before, series.contract):
+    for change in contract_changes(before, contract):
         if change.verdict == "new series":
             faults.append((change.name, f"{change.says}: {begin}. {change.why}"))
         elif change.verdict == "consent" and change.name not in accepted:
@@ -62,4 +63,4 @@ def refuse_changes(series: Series, release: str, before: Mapping[str, Any] | Non
                 (change.name, f"{change.says} since the release before. {change.why} Undo it; or, {out}")
             )
     if faults:
-        raise ContractError(str(series.file.path), faults)
+        raise ContractError(str(file.path), faults)

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from republish.anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, VALUE
+from republish.anonymize.contract import Product
 from republish.anonymize.contract.expect import FREE_TEXT, OWN_VALUES
 from republish.anonymize.contract.expected import (
     RENAMED,
@@ -84,8 +85,9 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
         if series.is_published(release):
             if not all((own / CHANGES).exists() for own in folders):
                 return None
-            kept = [delta_figures(read_table(own / CHANGES)) for own in folders]
-            return _judged(series, release, DeltaFigures.of_all(kept))
+            kept = DeltaFigures.of_all([delta_figures(read_table(own / CHANGES)) for own in folders])
+            contract = series.contract
+            return _judged(kept, expected_of_snapshot(kept, contract, contract.accepted(release)))
         if not all((own / PEOPLE).exists() for own in folders):
             raise HomeError(
                 f"{series.name} {release}: its snapshot was not taken yet. Materialize"
@@ -95,7 +97,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class Compared:
     """Changes in one shard."""
 
     figures: DeltaFigures
@@ -135,49 +137,81 @@ def compare(series: Series, release: str, predecessor: Predecessor, folder: Path
             " back from a copy"
         )
     parts = list(the_engine().run(compare_shard, jobs, most_people(series, folder)))
-    moved = [part.moved for part in parts if part.moved is not None]
-    renamed = suspected_renamings(pl.concat(moved)) if moved else None
-    values = [part.values for part in parts if part.values is not None]
-    own = own_values(pl.concat(values)) if values else None
-    compared = _judged(series, release, _together(parts, renamed), own)
+    figures, evidence = beside_expected(parts, series.contract, release)
+    compared = _judged(figures, evidence)
     if not compared.verdict.passed:
-        sensitive = series.contract.sensitive
-        is_several = sensitive is not None and sensitive.is_several
-        reasons = describe_odd(compared.evidence) or compared.verdict.broken
-        odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].unique(maintain_order=True).to_list()
-        if "carried" in odd:
-            reasons += filter(None, [_other_form(jobs[0])])
-        ways_out = (
-            [_way_out(renamed, is_several=is_several)] if RENAMED in odd and renamed is not None else []
-        )
-        if not {OWN_VALUES, FREE_TEXT}.isdisjoint(odd):
-            ways_out.append(OWN)
-        accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
-        ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
-        raise SnapshotError(
-            f"{series.name} {release}: {'; '.join(reasons)}. {' '.join(ways_out)}", [compared.verdict]
-        )
+        broken, sample = compared.verdict.broken, _snapshots(jobs[0])
+        reasons = why_odd(parts, series.contract, release, evidence, broken, sample)
+        raise SnapshotError(f"{series.name} {release}: {reasons}", [compared.verdict])
     for job in jobs:
         (job.own / UNJUDGED).rename(job.own / CHANGES)
     return compared
 
 
-def compare_shard(job: ShardJob) -> _Compared:
+def beside_expected(
+    parts: Sequence[Compared], contract: Product, release: str
+) -> tuple[DeltaFigures, pl.DataFrame]:
+    """Changes in all shards, and the contract's expectations of them, a row per measure."""
+    values = [part.values for part in parts if part.values is not None]
+    own = own_values(pl.concat(values)) if values else None
+    figures = _together(parts, _renamed(parts))
+    return figures, expected_of_snapshot(figures, contract, contract.accepted(release), own)
+
+
+def why_odd(
+    parts: Sequence[Compared],
+    contract: Product,
+    release: str,
+    evidence: pl.DataFrame,
+    broken: Sequence[str],
+    sample: tuple[Snapshot | None, Snapshot],
+) -> str:
+    """What is odd about a snapshot, and the ways out.
+
+    `broken` is what the verdict says where no measure is odd; `sample` has the snapshots of a shard.
+    """
+    sensitive, renamed = contract.sensitive, _renamed(parts)
+    is_several = sensitive is not None and sensitive.is_several
+    reasons = describe_odd(evidence) or list(broken)
+    odd = evidence.filter(pl.col("odd") > 0)["measure"].unique(maintain_order=True).to_list()
+    if "carried" in odd:
+        reasons += filter(None, [_other_form(*sample)])
+    ways_out = [_way_out(renamed, is_several=is_several)] if RENAMED in odd and renamed is not None else []
+    if not {OWN_VALUES, FREE_TEXT}.isdisjoint(odd):
+        ways_out.append(OWN)
+    accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
+    ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
+    return f"{'; '.join(reasons)}. {' '.join(ways_out)}"
+
+
+def _renamed(parts: Sequence[Compared]) -> pl.DataFrame | None:
+    moved = [part.moved for part in parts if part.moved is not None]
+    return suspected_renamings(pl.concat(moved)) if moved else None
+
+
+def compare_shard(job: ShardJob) -> Compared:
     """Compare the snapshots of one shard, and keep the changes."""
     before, now = _snapshots(job)
-    changes = _changes(before, now)
+    changes = changes_between(before, now)
     if (corrected := corrections_of(job.shard, job.release, before, now)) is not None:
         changes = changes.with_columns(pl.col(PSEUDONYM).is_in(corrected.implode()).alias(CORRECTED))
     write_table(job.own / UNJUDGED, changes)
-    nobody, sensitive = pl.DataFrame(schema={"text": pl.String}), job.shard.contract.sensitive
+    return compare_people(before, now, changes, job.shard.contract)
+
+
+def compare_people(
+    before: Snapshot | None, now: Snapshot, changes: pl.DataFrame, contract: Product
+) -> Compared:
+    """Count what became of people between two snapshots; `changes` is what became of each."""
+    nobody, sensitive = pl.DataFrame(schema={"text": pl.String}), contract.sensitive
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
-        return _Compared(delta_figures(changes), None, nobody, nobody, values)
+        return Compared(delta_figures(changes), None, nobody, nobody, values)
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
     moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
-    return _Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), values)
+    return Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), values)
 
 
 def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
@@ -187,7 +221,7 @@ def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
     return kept_snapshot(job.predecessor.folder) if job.predecessor.folder else None, now
 
 
-def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
+def _together(parts: Sequence[Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
     """Changes in all shards, with how many people may be somebody who left, or have a renamed value."""
     figures = DeltaFigures.of_all([part.figures for part in parts])
     if figures.drifted is None:
@@ -200,9 +234,8 @@ def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> Delta
     )
 
 
-def _other_form(job: ShardJob) -> str | None:
+def _other_form(before: Snapshot | None, now: Snapshot) -> str | None:
     """A sentence on how a shard's identifiers differ from those before, if most do by nothing else."""
-    before, now = _snapshots(job)
     return None if before is None else changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])
 
 
@@ -221,9 +254,7 @@ def _way_out(renamed: pl.DataFrame, *, is_several: bool) -> str:
     )
 
 
-def _judged(series: Series, release: str, figures: DeltaFigures, own: pl.DataFrame | None = None) -> Delta:
-    contract = series.contract
-    evidence = expected_of_snapshot(figures, contract, contract.accepted(release), own)
+def _judged(figures: DeltaFigures, evidence: pl.DataFrame) -> Delta:
     words = describe_expected(evidence)
     if figures.corrected:
         words += f"; {figures.corrected:,} more have the right one of what was wrong so far"
@@ -238,8 +269,11 @@ def _sensitive_names(snapshot: Snapshot) -> list[str]:
     return [name for column, name in snapshot.columns.items() if column.startswith(VALUE)]
 
 
-def _changes(before: Snapshot | None, now: Snapshot) -> pl.DataFrame:
-    """Columns are compared under the publisher's names: ours may have moved."""
+def changes_between(before: Snapshot | None, now: Snapshot) -> pl.DataFrame:
+    """What became of each person between two snapshots (`delta`).
+
+    Columns are compared under the publisher's names: ours may have moved.
+    """
     if before is None:
         return delta(None, now.table, {})
     former = {name: column for column, name in before.columns.items() if column in before.table.columns}

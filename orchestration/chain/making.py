@@ -92,7 +92,7 @@ def refuse_unfit(series: Series, release: str, predecessor: Predecessor) -> None
         If the contract changed in a way that is neither safe nor accepted.
     """
     verify_predecessor(series, release, predecessor)
-    refuse_changes(series, release, predecessor.declared)
+    refuse_changes(series.file, release, predecessor.declared)
 
 
 def remembered_of(series: Series, release: str, predecessor: Predecessor) -> Remembered:
@@ -206,9 +206,12 @@ def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corre
     if verdict.passed:
         return verdict
     reasons = describe_odd(evidence) or verdict.broken
-    raise NotEligible(
-        f"{series.name} {release}: {'; '.join(reasons)}. If values were recoded, say so"
-        " (sensitive.renamed); else choose a smaller m, or accept it:"
-        f" accept: {{{release}: [counterfeits]}}",
-        [verdict],
+    raise NotEligible(f"{series.name} {release}: {too_many_counterfeits(reasons, release)}", [verdict])
+
+
+def too_many_counterfeits(reasons: Sequence[str], release: str) -> str:
+    """Why a candidate with more counterfeits than expected is refused, and the ways out."""
+    return (
+        f"{'; '.join(reasons)}. If values were recoded, say so (sensitive.renamed); else choose a smaller m,"
+        f" or accept it: accept: {{{release}: [counterfeits]}}"
     )

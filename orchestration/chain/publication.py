@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from republish.anonymize.attack.figures import ShareFigures
+from republish.anonymize.contract import Product
 from republish.anonymize.errors import HomeError
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.inputs import made_from
 from republish.orchestration.chain.population_overlap import note_people, refuse_same_people
 from republish.orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identifiers_in
+from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.readers.datapackage.folder import column_types, texts
 from republish.orchestration.series.homes import name_home
 from republish.orchestration.series.predecessor import predecessor_of
@@ -83,35 +85,18 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     refuse_same_people(series, people)  # another product may have published them since the candidate was made
     series.begin()
     note_people(series, release)
-    figures = committed.figures
-    stated = [name for name in principle_of(series.contract).stated if name in figures]
-    is_exposing = committed.counts is not None and committed.counts.batch_counterfeits > 0
-    release_format = principle_of(series.contract).format(series.contract)
-    sensitive = series.contract.sensitive
-    described = Described(
-        product=series.contract.product,
-        series=series.contract.series,
-        release=release,
-        n=series.number(release),
-        format=release_format.name,
-        principle=committed.parameters,
-        counts={name: int(figures[name]) for name in (*COUNTED, *stated)},
-        exposed=(ShareFigures.of(committed.attack).exposed or 0) if is_exposing else 0,
-        deferred=int(committed.attack.get("deferred") or 0),
-        **{name: int(committed.attack.get(name) or 0) for name in BESIDE},
-        lone_ends=None if (lone := committed.attack.get("lone_ends")) is None else int(lone),
+    described = describe(
+        series.file,
+        release,
+        series.number(release),
+        committed.figures,
+        committed.attack,
         together=committed.together,
-        supersedes=series.contract.supersedes,
-        not_sensitive=() if sensitive is None else sensitive.not_sensitive,
         left_out=(read_json(private / KEPT) or {}).get(LEFT_OUT_STATED, {}),
-        contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
     tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
-    files: dict[str, Path | str] = {
-        **tables,
-        **texts(series.contract, release_format, asdict(described) | {"files": tables}, column_types(tables)),
-    }
+    files = with_texts(tables, series.contract, described)
 
     def last(written: Path, stated: Mapping[str, Any]) -> str:
         refuse_other_bytes(series, release, written)
@@ -123,6 +108,48 @@ def _publish(series: Series, release: str, folder: Path) -> None:
 
     public_folder(folder.parent, series.home.path)
     write_folder(folder, files, lambda written: manifest(described, written), last)
+
+
+def describe(
+    file: ContractFile,
+    release: str,
+    number: int,
+    figures: Mapping[str, float],
+    attack: Mapping[str, float | None],
+    **further: Any,
+) -> Described:
+    """What a manifest states of a release, from its figures and those of its attack.
+
+    `further` is what else it states: `together`, `left_out`, `previous`.
+    """
+    contract = file.contract
+    principle, sensitive = principle_of(contract), contract.sensitive
+    stated = [name for name in principle.stated if name in figures]
+    beside: dict[str, Any] = {name: int(attack.get(name) or 0) for name in BESIDE}
+    is_exposing = figures.get("batch_counterfeits", 0) > 0
+    return Described(
+        product=contract.product,
+        series=contract.series,
+        release=release,
+        n=number,
+        format=principle.format(contract).name,
+        principle=contract.principle.model_dump(mode="json"),
+        counts={name: int(figures[name]) for name in (*COUNTED, *stated)},
+        exposed=(ShareFigures.of(attack).exposed or 0) if is_exposing else 0,
+        deferred=int(attack.get("deferred") or 0),
+        **beside,
+        lone_ends=None if (lone := attack.get("lone_ends")) is None else int(lone),
+        supersedes=contract.supersedes,
+        not_sensitive=() if sensitive is None else sensitive.not_sensitive,
+        contract_sha256=file.sha256,
+        **further,
+    )
+
+
+def with_texts(tables: Mapping[str, Path], contract: Product, described: Described) -> dict[str, Path | str]:
+    """All files of a published folder but its manifest and sums: its tables, and the texts made of these."""
+    release_format, stated = principle_of(contract).format(contract), asdict(described) | {"files": tables}
+    return {**tables, **texts(contract, release_format, stated, column_types(tables))}
 
 
 def _address(series: Series, release: str) -> str | None:

@@ -60,7 +60,7 @@ def make_shard(job: ShardJob) -> ShardResult:
     clock.lap("files")
     drawn = draw(shard, release, job.number, people, before, clock)
     candidate, linkage = drawn.candidate, _linkage(series, drawn)
-    files = write_tables(folder, candidate, drawn.knowledge)
+    files = write_tables(folder, candidate.state, drawn.knowledge, candidate.buckets)
     if shard.place:
         write_groups(shard, folder, candidate.published, linkage)
     else:

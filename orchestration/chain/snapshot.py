@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
+from republish.anonymize.contract import Product
 from republish.anonymize.contract.combined import combine
 from republish.anonymize.errors import AlreadyPublished, SnapshotError
 from republish.anonymize.people.rows import keyed, with_persons
@@ -74,6 +75,13 @@ class Snapshot:
     """The publisher's names by ours."""
     left_out: pl.DataFrame | None = None
     """`identifier`, `pseudonym`, `column` of people who are left out for want of a value."""
+
+    @classmethod
+    def of(cls, people: pl.DataFrame, contract: Product, key: bytes) -> Self:
+        """The snapshot of people as they are read, with pseudonyms under a key."""
+        settled = settle_missing(people, contract)
+        table = keyed(combine(settled.people, contract), contract, key)
+        return cls(table, contract.column_names(), with_persons(settled.left_out, key))
 
     @cached_property
     def stated(self) -> dict[str, Any]:
@@ -249,10 +257,7 @@ def look_at_shard(divided: Divided, job: ShardJob) -> tuple[ValidationResult, _F
 def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
     series, contract = job.shard.series, job.shard.contract
     left = without_forgotten(series.home, contract.product, contract.series, people, job.release)
-    settled, key = settle_missing(left, contract), series.pseudonym_key
-    table = keyed(combine(settled.people, contract), contract, key)
-    left_out = with_persons(settled.left_out, key)
-    snapshot = Snapshot(table, contract.column_names(), left_out)
+    snapshot = Snapshot.of(left, contract, series.pseudonym_key)
     snapshot.keep(job.own)
     return _Found(snapshot.stated, snapshot_faults(people, contract), people.height - left.height)
 

@@ -252,7 +252,7 @@ def _say_changes(series: Series, release: str, say: Say) -> None:
 def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, say: Say, show: Say) -> None:
     """Say what would become of the next release; what stands against it is raised."""
     if taken is None:
-        refuse_changes(series, release, predecessor_of(series, release).declared)
+        refuse_changes(series.file, release, predecessor_of(series, release).declared)
         return
     _say_advice(series, release, taken.people, first_shard(series, folder), say, show)
     foreseen = dry_run(series, release, folder)

@@ -105,8 +105,10 @@ def _promises(stated: Sequence[Mapping[str, Any]]) -> tuple[Promise, ...]:
     return tuple(read[text] for text in texts)
 
 
-def write_tables(folder: Path, candidate: Candidate, knowledge: Knowledge) -> dict[str, str]:
-    """Write what is private of a candidate, and what the next attack remembers; but for its linkage.
+def write_tables(
+    folder: Path, state: State, knowledge: Knowledge, buckets: pl.DataFrame | None = None
+) -> dict[str, str]:
+    """Write what the next release and the next attack remember, and a candidate's buckets, if it has any.
 
     Returns
     -------
@@ -114,8 +116,8 @@ def write_tables(folder: Path, candidate: Candidate, knowledge: Knowledge) -> di
         SHA-256 (hex) by file name.
     """
     tables = {
-        **({} if candidate.buckets is None else {"buckets": candidate.buckets}),
-        **{f"{STATE}{name}": table for name, table in candidate.state.tables.items()},
+        **({} if buckets is None else {"buckets": buckets}),
+        **{f"{STATE}{name}": table for name, table in state.tables.items()},
         **{f"{KNOWLEDGE}{name}": table for name, table in knowledge.tables().items()},
     }
     for name, table in tables.items():
