@@ -79,7 +79,7 @@ def make_whole(
     if len(jobs) > 1:
         clock.lap("shards")
     clock.skip()  # a shard alone says itself what its time was spent on
-    promises = promised(series, predecessor.promises)
+    promises = promised(series.contract, predecessor.promises)
     figures = type(made[0].figures).of_all([part.figures for part in made])
     corrected = sum(part.corrected for part in made)
     found = audited(series, release, judged, figures, promises[-1], corrected)

@@ -294,7 +294,7 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
         for number, (release, table) in enumerate(
             zip(compared.releases, compared.tables, strict=True), start=1
         ):
-            promises = promised(changed, before.promises)
+            promises = promised(changed.contract, before.promises)
             drawn = draw(Shard(changed), release, number, table, before, Clock())
             figures, judged = drawn.candidate.figures, [Judged.of(drawn.attacked)]
             found = audited(changed, release, judged, figures, promises[-1], drawn.corrected)

@@ -10,9 +10,11 @@ import polars as pl
 
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.columns import CORRECTED, IDENTIFIER
+from republish.anonymize.contract import Product
 from republish.anonymize.contract.expected import describe_expected, describe_odd, expected_of_release
 from republish.anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
 from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
+from republish.anonymize.principle.principle import Draw
 from republish.anonymize.principle.state import State
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import Promise
@@ -26,6 +28,7 @@ from republish.orchestration.chain.audit import (
 )
 from republish.orchestration.chain.changes import refuse_changes
 from republish.orchestration.chain.delta import EXPECTED
+from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.expectations import Verdict, judge
 from republish.orchestration.series.predecessor import Predecessor, verify_predecessor
 from republish.orchestration.series.series import Series
@@ -97,19 +100,25 @@ def refuse_unfit(series: Series, release: str, predecessor: Predecessor) -> None
 
 def remembered_of(series: Series, release: str, predecessor: Predecessor) -> Remembered:
     """Memories of the releases so far, with the tables that others released."""
+    before = Remembered(predecessor.state, predecessor.knowledge, predecessor.promises)
+    return with_others(before, series.file, f"{series.name} {release}")
+
+
+def with_others(before: Remembered, file: ContractFile, where: str) -> Remembered:
+    """Memories with the tables that others released, as the contract names them; as they are if it doesn't.
+
+    Raises SnapshotError, which says `where`, if one can't be read or is another one than it was.
+    """
     try:
-        state, others = join_previous(predecessor.state, series.file)
+        state, others = join_previous(before.state, file)
     except SnapshotError as refusal:
-        raise SnapshotError(f"{series.name} {release}: {refusal}") from None
-    knowledge = (
-        (predecessor.knowledge or Knowledge()).with_releases(others) if others else predecessor.knowledge
-    )
-    return Remembered(state, knowledge, predecessor.promises)
+        raise SnapshotError(f"{where}: {refusal}") from None
+    knowledge = (before.knowledge or Knowledge()).with_releases(others) if others else before.knowledge
+    return Remembered(state, knowledge, before.promises)
 
 
-def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
+def promised(contract: Product, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
     """Promises of the releases so far and of the next one."""
-    contract = series.contract
     return (*before, principle_of(contract).promise(contract.principle))
 
 
@@ -134,7 +143,7 @@ def draw(
     candidate = draw_candidate(shard, release, number, people, before.state)
     say_step("attacking them")
     clock.lap("algorithm")
-    promises = promised(shard.series, before.promises)
+    promises = promised(shard.contract, before.promises)
     attacked, knowledge = attack_candidate(candidate, people, shard.contract, promises, before.knowledge)
     clock.lap("audit")
     return AttackedCandidate(people, candidate, attacked, knowledge)
@@ -174,17 +183,25 @@ def draw_candidate(shard: Shard, release: str, number: int, people: pl.DataFrame
     NotEligible, SnapshotError, ValueChangeRefused
         If it refuses the batch.
     """
+    where = f" in shard {shard.number} of {shard.contract.shards}" if shard.place else ""
+    return candidate_of(
+        people,
+        shard.contract,
+        state,
+        number,
+        lambda purpose: shard.draw(release, purpose),
+        f"{shard.series.name} {release}{where}",
+    )
+
+
+def candidate_of(
+    people: pl.DataFrame, contract: Product, state: State, number: int, draw: Draw, where: str
+) -> Candidate:
+    """A principle's candidate of T(n), with `identifier`; its refusal says `where`."""
     try:
-        return principle_of(shard.contract).release(
-            people.drop(IDENTIFIER),
-            shard.contract,
-            state,
-            number,
-            lambda purpose: shard.draw(release, purpose),
-        )
+        return principle_of(contract).release(people.drop(IDENTIFIER), contract, state, number, draw)
     except (NotEligible, SnapshotError, ValueChangeRefused) as refusal:
-        where = f" in shard {shard.number} of {shard.contract.shards}" if shard.place else ""
-        raise type(refusal)(f"{shard.series.name} {release}{where}: {refusal}") from None
+        raise type(refusal)(f"{where}: {refusal}") from None
 
 
 def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corrected: int) -> Verdict:

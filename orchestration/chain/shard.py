@@ -10,6 +10,7 @@ import polars as pl
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.together import below_together
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
+from republish.anonymize.contract import Product
 from republish.anonymize.people.pseudonyms import pseudonyms
 from republish.anonymize.people.rows import names_in_linkage
 from republish.anonymize.principle.candidate import ReleaseFigures
@@ -17,7 +18,7 @@ from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import Candidates, Promise
 from republish.orchestration.chain.audit import Attacked
 from republish.orchestration.chain.inputs import people_of
-from republish.orchestration.chain.making import AttackedCandidate, Clock, draw, promised, remembered_of
+from republish.orchestration.chain.making import Clock, draw, promised, remembered_of
 from republish.orchestration.chain.merging import write_groups
 from republish.orchestration.chain.population_overlap import separate_products
 from republish.orchestration.series.other_series import separate_siblings
@@ -59,7 +60,8 @@ def make_shard(job: ShardJob) -> ShardResult:
     people = people_of(shard, release, folder)
     clock.lap("files")
     drawn = draw(shard, release, job.number, people, before, clock)
-    candidate, linkage = drawn.candidate, _linkage(series, drawn)
+    candidate = drawn.candidate
+    linkage = named_linkage(contract, drawn.people, candidate.linkage)
     files = write_tables(folder, candidate.state, drawn.knowledge, candidate.buckets)
     if shard.place:
         write_groups(shard, folder, candidate.published, linkage)
@@ -67,7 +69,7 @@ def make_shard(job: ShardJob) -> ShardResult:
         files |= write_published(folder, candidate, linkage, release)
     clock.lap("files")
     release_format = principle_of(contract).format(contract)
-    promise = promised(series, before.promises)[-1]
+    promise = promised(contract, before.promises)[-1]
     return ShardResult(
         attacked=drawn.attacked,
         figures=candidate.figures,
@@ -79,10 +81,10 @@ def make_shard(job: ShardJob) -> ShardResult:
     )
 
 
-def _linkage(series: Series, drawn: AttackedCandidate) -> pl.DataFrame:
-    """The linkage under the identifier's own name, sorted by all columns."""
-    names = names_in_linkage(series.contract)
-    named = drawn.people.select(exactly(PSEUDONYM, *names)).join(drawn.candidate.linkage, on=PSEUDONYM)
+def named_linkage(contract: Product, people: pl.DataFrame, linkage: pl.DataFrame) -> pl.DataFrame:
+    """The linkage of a candidate of people under the identifier's own name, sorted by all columns."""
+    names = names_in_linkage(contract)
+    named = people.select(exactly(PSEUDONYM, *names)).join(linkage, on=PSEUDONYM)
     return named.drop(PSEUDONYM).sort(pl.all()).rename(names)
 
 

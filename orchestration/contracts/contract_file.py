@@ -6,7 +6,7 @@ import csv
 import datetime as dt
 import hashlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,34 @@ def load_contract(
         declared = inline
     if isinstance(declared, Mapping):
         declared = {**(defaults or {}), **declared}
+    return contract_of(
+        declared, path, hashlib.sha256(content).hexdigest(), where, faults, is_scheduled=is_scheduled
+    )
+
+
+def contract_of(
+    declared: Any,
+    path: Path,
+    sha256: str,
+    where: str,
+    faults: Sequence[Fault] = (),
+    *,
+    is_scheduled: bool = False,
+) -> ContractFile:
+    """A contract of what its YAML says, with the hierarchies that it names.
+
+    Parameters
+    ----------
+    path, sha256
+        Of the file; what it names is in the folder of `path`.
+    where
+        What an error calls it.
+    faults
+        Those that its YAML has already.
+
+    Raises ContractError, which names every fault.
+    """
+    faults = [*faults]
     named: list[str] = []
 
     def read_hierarchy(name: str) -> list[list[str]]:
@@ -105,7 +133,7 @@ def load_contract(
     return ContractFile(
         path=path.absolute(),
         contract=contract,
-        sha256=hashlib.sha256(content).hexdigest(),
+        sha256=sha256,
         first_release=first.isoformat(),
         hierarchies=tuple(dict.fromkeys(named)),
     )

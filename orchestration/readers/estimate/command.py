@@ -78,7 +78,7 @@ class Measure:
 
 
 def estimate(
-    published: Path,
+    published: str | Path,
     where: str = "true",
     by: str | Sequence[str] = (),
     measure: Measure | None = None,
@@ -116,7 +116,7 @@ def estimate(
         If the condition or a column can't be asked for, there are more than `MOST_PARTS` combinations, or a
         change is asked for of one release.
     """
-    by = [by] if isinstance(by, str) else by
+    published, by = Path(published), [by] if isinstance(by, str) else by
     verified, found, values = {}, [], dict[str, set[str]]()
     for folder in releases_in(published):
         with named(folder):
