@@ -1,17 +1,20 @@
-"""The pages of docs/reference that are made from the code: keys of contracts, and commands.
+"""The pages of docs/reference that are made from the code: keys of contracts, commands, functions.
 
 python -m docs.reference     writes them; a test fails where they are not what this makes
 """
 
 from __future__ import annotations
 
+import ast
 import datetime as dt
 import inspect
+import itertools
 import re
 import types
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -19,6 +22,7 @@ import typer
 import yaml
 from pydantic.fields import FieldInfo
 
+import republish
 from republish.anonymize.contract import Contract, ViewContract
 from republish.anonymize.contract.attributes import (
     CategoryAttribute,
@@ -46,6 +50,9 @@ TYPES: dict[Any, str] = {
     dt.date: "date",
     Any: "any",
 }
+ABOUT_PYTHON = """`import republish` gives what is on this page. A change of it is named in the changelog,
+and until 1.0 comes with a new number in the middle of the version; whatever else can be imported may change
+at any time. How it goes together: [Releases from Python](../how-to/from_python.md)."""
 PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
     "source": (
         "A file, a query or a table ([how](../how-to/read_snapshots.md)).",
@@ -103,7 +110,47 @@ def pages() -> dict[str, str]:
         "contract.md": contract_page(examples),
         "principles.md": principles_page(examples),
         "commands.md": commands_page(),
+        "python.md": python_page(),
     }
+
+
+def python_page() -> str:
+    """The page of what `import republish` gives."""
+    lines = ["# From Python", MADE, ABOUT_PYTHON]
+    for name in republish.__all__:
+        one = getattr(republish, name)
+        lines += _documented(name, one)
+        if inspect.isclass(one) and one.__module__.startswith("republish.orchestration.library"):
+            lines += [f"- `{field}`: {said}" for field, said in _attributes(one)]
+            methods = [key for key in vars(one) if key[0] != "_" and callable(getattr(one, key))]
+            lines += [line for key in methods for line in _documented(f"{name}.{key}", getattr(one, key))]
+    return "\n\n".join(lines) + "\n"
+
+
+def _documented(name: str, one: Any) -> list[str]:
+    signature = "" if inspect.isclass(one) else _signature(one)
+    said = inspect.getdoc(one) or ""
+    level = "###" if "." in name else "##"
+    called = f"```python\nrepublish.{name}{signature}\n```"
+    return [f"{level} {name}", *([called] if signature else []), f"```text\n{said}\n```"]
+
+
+def _signature(function: Any) -> str:
+    """A signature; its annotations are texts, and shown without quotes."""
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
+
+
+def _attributes(documented: type) -> Iterator[tuple[str, str]]:
+    """The fields and properties of a class that say what they are."""
+    (tree,) = ast.parse(inspect.getsource(documented)).body
+    assert isinstance(tree, ast.ClassDef)
+    for one, after in itertools.pairwise(tree.body):
+        match one, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as said)):
+                yield name, one_line(said)
+    for name, member in vars(documented).items():
+        if isinstance(member, property | cached_property):
+            yield name, one_line(inspect.getdoc(member))
 
 
 def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:

@@ -91,6 +91,14 @@ def test_an_audit_is_made_signed_and_verified_with_the_small_install(series):
     assert "3 releases as audited on" in told.stdout
 
 
+def test_a_program_makes_and_reads_releases_with_the_small_install():
+    told = python(
+        f"{ONLY_THE_LOCKED}\nimport json\nfrom docs.notebook import NOTEBOOK, with_outputs\n"
+        "with_outputs(json.loads(NOTEBOOK.read_text()))\nprint('dagster' in sys.modules)"
+    )
+    assert told.stdout.splitlines()[-1:] == ["False"], told.stderr
+
+
 def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
     contract = series / "scheduled.yaml"
     contract.write_text(f'{(series / "contract.yaml").read_text()}\nreleases: {{cron: "0 0 1 1 *"}}\n')
