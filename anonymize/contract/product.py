@@ -107,7 +107,7 @@ def _in_store(place: str) -> str:
 
 
 class Governance(Declaration):
-    """The people who answer for the releases, and why: for reports and the record of processing."""
+    """The people who answer for the releases, and why: for releases, reports and the record of processing."""
 
     controller: Words | None = None
     """Who decides why and how the people's data are processed (Article 4 No. 7 GDPR)."""
@@ -121,6 +121,16 @@ class Governance(Declaration):
     """How long the table, the private folder and the releases are kept."""
     auditor: Words | None = None
     """Who audits the releases, unless the audit is told another name."""
+    data_subjects: Words | None = None
+    """Which people the table is about."""
+    transfers: Words | None = None
+    """To which countries outside of the law's area releases go, and what protects them there."""
+    security: Words | None = None
+    """The technical and organizational measures that protect the table and the private folder."""
+    officer: Words | None = None
+    """How to reach the data protection officer."""
+    terms: Words | None = None
+    """Terms of use that stand in each release; without it, those against re-identification do."""
 
 
 class Product(Table, Generic[P_co]):

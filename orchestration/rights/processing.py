@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from republish.anonymize.principles import principle_of
-from republish.orchestration.readers.datapackage.words import several_columns
+from republish.orchestration.readers.datapackage.words import TERMS, several_columns
 from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.persons import forgotten
 from republish.orchestration.series.release_record import ReleaseRecord
@@ -48,6 +48,7 @@ def record(series: Series, date: str) -> dict[str, Any]:
         "contact": contract.contact,
         "owners": list(contract.owners),
         "governance": contract.governance.model_dump(exclude_none=True),
+        "terms": contract.governance.terms or TERMS,
         "identifier": contract.identifier,
         "columns": _columns(series),
         "principle": contract.principle.model_dump(mode="json"),

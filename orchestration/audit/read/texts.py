@@ -19,7 +19,17 @@ from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.storage.manifest import DATA_PACKAGE
 from republish.orchestration.storage.store import SUMS
 
-WORDS = {"title", "description", "licenses", "contributors", "citation", "unit", "constraints", "attributes"}
+WORDS = {
+    "title",
+    "description",
+    "licenses",
+    "contributors",
+    "citation",
+    "unit",
+    "constraints",
+    "attributes",
+    "terms",
+}
 """Keys of a package whose content a contract declares, and a later revision of it may declare otherwise."""
 
 ANOTHER_REVISION = Text(

@@ -22,6 +22,7 @@ from republish.anonymize.principles import PRINCIPLES
 from republish.orchestration.readers.datapackage.words import (
     GRID,
     SEMANTICS,
+    TERMS,
     may_be_known,
     missing_values,
     own_values,
@@ -134,6 +135,7 @@ def data_package(
                 **_not_promised(stated),
                 "ends": None if lone_ends is None else own_values(exact, lone_ends),
                 **({"missing": said} if said is not None else {}),
+                "terms": contract.governance.terms or TERMS,
                 "sensitive": _sensitive(contract),
                 "attributes": attributes,
             },

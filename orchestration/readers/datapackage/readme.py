@@ -56,6 +56,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         _how_to_read(package),
         "Check the files with `sha256sum -c SHA256SUMS`, and the whole series with `republish verify`.",
         _how_to_count(package),
+        f"Terms of use: {own['terms']}" if "terms" in own else "",
         *(f"Licence: {next(iter(licence.values()))}" for licence in package.get("licenses", [])),
         f"Cite as: {package['citation']}" if "citation" in package else "",
         *(f"Contact: {contributor['title']}" for contributor in package.get("contributors", [])),

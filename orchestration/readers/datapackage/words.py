@@ -18,6 +18,12 @@ SEMANTICS = {
 """The meaning of `sensitive.semantics` for readers."""
 
 
+TERMS = (
+    "Do not try to find out who the people in this release are, or which value a person has, and do not link"
+    " its rows to other data about people. If you learn something about a person by accident, tell nobody but"
+    " the publisher."
+)
+"""Terms of use of a release whose contract has none."""
 GRID = "grid"
 """`ends` of an attribute whose intervals end where cells of `min_width` do, counted from the lowest value."""
 

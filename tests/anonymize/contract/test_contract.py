@@ -639,7 +639,11 @@ def test_words_for_readers_are_one_line_of_text(key, words, message):
 
 
 @pytest.mark.parametrize(
-    "key", ["controller", "purpose", "legal_basis", "recipients", "retention", "auditor"]
+    "key",
+    [
+        *("controller", "purpose", "legal_basis", "recipients", "retention", "auditor"),
+        *("data_subjects", "transfers", "security", "officer", "terms"),
+    ],
 )
 def test_what_is_said_of_responsibility_is_one_line_of_text_and_bears_on_no_promise(key):
     message = "must be text of at most 1000 letters, and not empty"
