@@ -135,12 +135,21 @@ def data_package(
                 **_not_promised(stated),
                 "ends": None if lone_ends is None else own_values(exact, lone_ends),
                 **({"missing": said} if said is not None else {}),
+                **_held_back(stated),
                 "terms": contract.governance.terms or TERMS,
                 "sensitive": _sensitive(contract),
                 "attributes": attributes,
             },
         }
     )
+
+
+def _held_back(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """How many people of the table are held back, and whether for their own value; nothing if nobody is."""
+    people = int(stated.get("counts", stated).get("held_back", 0))
+    chosen = stated["principle"]
+    by_value = chosen.get("on_ineligible") == "defer" or chosen.get("on_value_change") == "hold_back"
+    return {"held_back": {"people": people, "by_value": by_value}} if people else {}
 
 
 def _path(table: str, files: Iterable[str]) -> str | list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from republish.orchestration.readers.datapackage.words import sensitive_columns
+from republish.orchestration.readers.datapackage.words import held_back_words, sensitive_columns
 from republish.orchestration.readers.estimate.statements import (
     VIEW,
     column_names,
@@ -51,6 +51,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         own.get("not_promised", ""),
         own.get("ends", ""),
         own.get("missing", ""),
+        held_back_words(own),
         *map(_values, sensitive_columns(own)),
         _files(package, documents),
         _how_to_read(package),

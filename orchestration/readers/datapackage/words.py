@@ -82,6 +82,22 @@ def missing_values(published: Mapping[str, str], left_out: Mapping[str, int]) ->
     return " ".join(said) or None
 
 
+def held_back_words(own: Mapping[str, Any]) -> str:
+    """Sentences on people of the table who are in no row of a release; empty where nobody is held back."""
+    held = own.get("held_back")
+    if not held:
+        return ""
+    what = "rows" if own.get("rows") else "people"
+    said = f"{held['people']:,} {what} of the table are held back: they are in no table and in no count."
+    if held["by_value"]:
+        return f"{said} They wait because of their value, so how many of them meet a condition can't be told."
+    return (
+        f"{said} `estimate_everybody` in `estimate.sql`, and `republish estimate --everybody`, count them as"
+        " if they were like the others. They need not be: all new people may wait because too many share a"
+        " value."
+    )
+
+
 _MISSING = {
     "counted": (
         "Some people have no value of {}. An interval covers the values of the others, and has no ends, or"

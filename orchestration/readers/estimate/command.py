@@ -24,8 +24,10 @@ from republish.orchestration.readers.datapackage.words import sensitive_columns
 from republish.orchestration.readers.estimate.condition import (
     Column,
     Condition,
+    Part,
     checked_column,
     checked_condition,
+    checked_part,
     columns_of,
 )
 from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
@@ -84,6 +86,7 @@ def estimate(
     measure: Measure | None = None,
     *,
     change: bool = False,
+    everybody: bool = False,
 ) -> pl.DataFrame:
     """Estimate how many people meet a condition, in one release or in each of a series.
 
@@ -92,11 +95,13 @@ def estimate(
     where
         A condition on the published columns, in DuckDB's SQL.
     by
-        Columns: one row for each of their values, or of the combinations of their values.
+        Columns, or expressions of them: one row for each of their values, or of the combinations of these.
     measure
         What to estimate of these people in place of their number.
     change
         Estimate by how much their number changed from release to release, in place of it.
+    everybody
+        Count people who are held back, too, as if they were like the others.
 
     Returns
     -------
@@ -113,8 +118,8 @@ def estimate(
     PublishedFolderError
         If the folder is not what its manifest says, or has not what an estimate needs.
     QueryError
-        If the condition or a column can't be asked for, there are more than `MOST_PARTS` combinations, or a
-        change is asked for of one release.
+        If the condition or a column can't be asked for, there are more than `MOST_PARTS` combinations, a
+        change is asked for of one release, or everybody of a release that holds people back by their value.
     """
     published, by = Path(published), [by] if isinstance(by, str) else by
     verified, found, values = {}, [], dict[str, set[str]]()
@@ -128,8 +133,25 @@ def estimate(
     together = itertools.pairwise(verified.items()) if change else ([one] for one in verified.items())
     for releases in together:
         with named(releases[-1][0]), fitting(releases[-1][0]):
-            found.append(_estimated(dict(releases), where, by, measure, values))
+            macro = _of_everybody(releases[-1][0]) if everybody else None
+            found.append(_estimated(dict(releases), where, by, measure, values, macro))
     return pl.concat(found, how="vertical_relaxed")
+
+
+def _of_everybody(folder: Path) -> str:
+    """The beginning of the call that counts people of a release who are held back, too."""
+    own, stated = package_of(folder)["republish"], read_json(folder / MANIFEST) or {}
+    held = own.get("held_back") or ({"by_value": None} if stated.get("held_back") else None)
+    if held is None:
+        return "estimate("
+    if not held["by_value"] and "people" in held:
+        return "estimate_everybody("
+    why = (
+        "an older version published it, which did not say for what"
+        if held["by_value"] is None
+        else "they wait because of their value, and are not like the others"
+    )
+    raise QueryError(f"--everybody: {folder} holds people back, and {why}. Count those who are published")
 
 
 def held_back(published: Path) -> dict[str, int]:
@@ -203,15 +225,16 @@ def _estimated(
     by: Sequence[str],
     measure: Measure | None,
     values: Mapping[str, Collection[str]],
+    macro: str | None = None,
 ) -> pl.DataFrame:
     """An estimate from a release, or the change from one to the next; `stated` has their manifests."""
     *_, folder = stated
     statements, columns = statements_of(folder, values)
     condition = checked_condition(where, columns)
-    parts = {one.name: one for one in (checked_column("--by", name, columns) for name in by)}
+    parts = {one.name: one for one in (checked_part(asked, columns) for asked in by)}
     with _read(list(stated), statements) as connection:
         refuse_other_figures(connection, stated)
-        macro = "estimate_change(" if len(stated) > 1 else "estimate("
+        macro = macro or ("estimate_change(" if len(stated) > 1 else "estimate(")
         if measure is not None:
             macro = _macro(connection, measure, columns)
         return _asked(connection, macro, condition, list(parts.values()), where)
@@ -317,7 +340,7 @@ def _macro(connection: duckdb.DuckDBPyConnection, measure: Measure, columns: Map
 
 
 def _asked(
-    connection: duckdb.DuckDBPyConnection, macro: str, condition: Condition, by: Sequence[Column], where: str
+    connection: duckdb.DuckDBPyConnection, macro: str, condition: Condition, by: Sequence[Part], where: str
 ) -> pl.DataFrame:
     possible = condition.possible or condition.text
     met = f"SELECT ({possible}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
@@ -342,13 +365,25 @@ def _asked(
                 " the people by --where, or for ranges one after the other"
             )
         answer = answered(condition.text)
-        if condition.certain is None:
-            return answer
-        return _widened(answer, [answered(condition.certain), answered(possible)])
+        if condition.certain is not None:
+            answer = _widened(answer, [answered(condition.certain), answered(possible)])
+        return _in_order(answer, by)
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
         raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
+
+
+def _in_order(answer: pl.DataFrame, by: Sequence[Part]) -> pl.DataFrame:
+    """An answer in the order of what people are counted by: of bins, that of their numbers."""
+    if not any(one.is_in_bins for one in by):
+        return answer
+    keys = [exactly("release")]
+    for one in by:
+        name = exactly(heading(one.name))
+        keys += [name.str.extract(r"^(-?[\d.]+)").cast(pl.Float64)] if one.is_in_bins else []
+        keys.append(name)
+    return answer.sort(keys, nulls_last=True)
 
 
 def _widened(answer: pl.DataFrame, ends: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -151,7 +151,7 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
         raise QueryError(f"--where {where}: can't be read as one condition, as in {_example(columns)}")
     parts = list(_parts(condition))
     for part in parts:
-        _check(part, where, columns)
+        _check(part, f"--where {where}", columns)
 
     met: set[Column] = set()
 
@@ -227,6 +227,39 @@ def checked_column(option: str, name: str, columns: Mapping[str, Column]) -> Col
     if column is None:
         raise QueryError(f"{option} {name}: there is no such column; there are {_names(columns)}")
     return column
+
+
+@dataclass(frozen=True)
+class Part:
+    """What people are counted by: a column, or an expression of some."""
+
+    name: str
+    """As it was asked for."""
+    written: str
+    """The same as SQL."""
+    is_in_bins: bool = False
+    """Whether it is a column of bins."""
+
+
+def checked_part(asked: str, columns: Mapping[str, Column]) -> Part:
+    """What people are to be counted by: the name of a column, or an expression as in a condition.
+
+    Raises QueryError, which says what in it can't be asked for.
+    """
+    if asked.lower() in columns or asked.isidentifier():
+        named = checked_column("--by", asked, columns)
+        return Part(named.name, named.written, named.is_in_bins)
+    parsed, plain = _parsed(ROWS + _about_missing(asked)), _parsed(ROWS + "true")
+    expression, _ = _taken(parsed), _taken(plain)
+    if expression is None or _without_places(parsed) != _without_places(plain):
+        raise QueryError(
+            f"--by {asked}: is no column and no expression, as age // 10 is one; there are {_names(columns)}"
+        )
+    for part in _parts(expression):
+        _check(part, f"--by {asked}", columns)
+        if (column := _column(part, columns)) and column.is_in_bins:
+            raise QueryError(f"--by {asked}: {column.name} is published in bins; count by it as it is")
+    return Part(asked, _written(plain, _with_numbers(expression, columns, lambda column: column.written)))
 
 
 def _number(values: Collection[str]) -> str | None:
@@ -318,11 +351,11 @@ def _parts(parsed: Any) -> Iterator[dict[str, Any]]:
             yield from _parts(part)
 
 
-def _check(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -> None:
+def _check(part: Mapping[str, Any], asked: str, columns: Mapping[str, Column]) -> None:
     kind = part["class"]
     if kind not in CLASSES:
         raise QueryError(
-            f"--where {where}: a {kind.lower().replace('_', ' ')} can't be asked for; conditions compare"
+            f"{asked}: a {kind.lower().replace('_', ' ')} can't be asked for; conditions compare"
             f" columns with values, as in {_example(columns)}"
         )
     if kind == "COLUMN_REF" and _column(part, columns) is None:
@@ -330,15 +363,15 @@ def _check(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -
         is_label = any(name in column.values for column in columns.values() if column.values)
         quotes = f" For the label, write '{name}' in single quotes" if is_label else ""
         raise QueryError(
-            f"--where {where}: there is no column {name}; there are {_names(columns)}.{quotes}".rstrip(".")
+            f"{asked}: there is no column {name}; there are {_names(columns)}.{quotes}".rstrip(".")
         )
     if kind == "FUNCTION" and part["function_name"].lower() not in FUNCTIONS:
         known = ", ".join(sorted(name for name in FUNCTIONS if name.isidentifier()))
-        raise QueryError(f"--where {where}: there is no function {part['function_name']}; there are {known}")
-    _check_labels(part, where, columns)
+        raise QueryError(f"{asked}: there is no function {part['function_name']}; there are {known}")
+    _check_labels(part, asked, columns)
 
 
-def _check_labels(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -> None:
+def _check_labels(part: Mapping[str, Any], asked: str, columns: Mapping[str, Column]) -> None:
     """A label that a column does not have is a slip of the pen, and not a count of 0."""
     if part["type"] not in ("COMPARE_EQUAL", "COMPARE_NOTEQUAL", "COMPARE_IN", "COMPARE_NOT_IN"):
         return
@@ -348,7 +381,7 @@ def _check_labels(part: Mapping[str, Any], where: str, columns: Mapping[str, Col
         there = column.values
         if there is not None and (unknown := [text for text in _texts(sides) if text not in there]):
             known = _values(column, unknown[0])
-            raise QueryError(f"--where {where}: {column.name} has no value {unknown[0]}. {known}")
+            raise QueryError(f"{asked}: {column.name} has no value {unknown[0]}. {known}")
 
 
 def _values(column: Column, unknown: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 
 from republish.anonymize.contract.scalars import MISSING
-from republish.orchestration.readers.datapackage.words import GRID, sensitive_columns
+from republish.orchestration.readers.datapackage.words import GRID, held_back_words, sensitive_columns
 from republish.orchestration.storage.parts import SUFFIX
 
 ESTIMATE = "estimate.sql"
@@ -106,6 +106,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "example": _one_line(sensitive[0]),
         "column_list": _one_line(", ".join(names)),
         **_values(sensitive),
+        **_held_back(own),
         "off_typical": OFF_TYPICAL,
         "binned": [
             name for name, one in zip(sensitive, sensitive_columns(own), strict=True) if one.get("bins")
@@ -286,6 +287,18 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
 def _prior(tau_squared: float) -> float:
     """The density of a variance's logarithm, but for a factor."""
     return math.exp(-((math.log(tau_squared / USUAL_TAU_SQUARED) / SPREAD) ** 2) / 2)
+
+
+def _held_back(own: Mapping[str, Any]) -> dict[str, Any]:
+    """How many people are held back whom a count may be scaled to, and the words on all who are."""
+    held = own.get("held_back")
+    if held and not isinstance(held["people"], int):
+        raise TypeError("held_back is no number of people")
+    return {
+        "held_back": held["people"] if held and not held["by_value"] else None,
+        "held_back_words": _one_line(held_back_words(own)),
+        "release": dt.date.fromisoformat(own["release"]),
+    }
 
 
 def _one_line(words: str) -> str:

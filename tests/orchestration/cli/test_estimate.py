@@ -119,6 +119,53 @@ def test_nobody_is_an_empty_table(form, said, staff, republish):
     assert (json.loads("\n".join(out)) if form == "json" else "\n".join(out)) == said
 
 
+def test_everybody_is_counted_where_people_wait_together(republish, hospital, tmp_path):
+    """Thirty people of one value come: all new people wait, and the others are a part of the table."""
+    hospital.declare(principle={"on_ineligible": "wait"})
+    snapshot = hospital.snapshot(RELEASES[1])
+    came = ~snapshot["patient_id"].is_in(hospital.snapshot(RELEASES[0])["patient_id"].implode())
+    flu = pl.when(came).then(pl.lit("flu")).otherwise("disease")
+    hospital.deliver(RELEASES[1], snapshot.with_columns(disease=flu))
+    series = make(hospital.series(tmp_path / "new"), *RELEASES[:2])
+    folder, waiting = series.published(RELEASES[1]), int(came.sum())
+    said = f"{waiting} people of the table are held back"
+    assert said in (folder / "README.md").read_text()
+    assert said in (folder / "estimate.sql").read_text()
+    _, out, _ = republish("estimate", folder, "--everybody", "--format", "json")
+    (whole,) = json.loads("\n".join(out))["estimates"]
+    assert whole["people"] == snapshot.height
+    by_sex = [
+        json.loads("\n".join(republish("estimate", folder, "--by", "sex", *more, "--format", "json")[1]))
+        for more in ([], ["--everybody"])
+    ]
+    assert by_sex[0]["held_back"] == {RELEASES[1]: waiting}
+    for published, everybody in zip(*(one["estimates"] for one in by_sex), strict=True):
+        people = snapshot.filter(pl.col("sex") == everybody["sex"]).height
+        assert everybody["low"] <= people <= everybody["high"]
+        assert everybody["standard_error"] > published["standard_error"]
+        assert everybody["share"] == published["share"]
+    sums = [sum(one["people"] for one in found["estimates"]) for found in by_sex]
+    assert sums == pytest.approx([snapshot.height - waiting, snapshot.height], abs=0.2)
+    # Where nobody waits, everybody is published.
+    first = series.published(RELEASES[0])
+    assert republish("estimate", first, "--everybody") == republish("estimate", first)
+
+
+def test_people_who_wait_for_their_value_are_not_counted_like_others(republish, hospital, tmp_path):
+    snapshot = hospital.snapshot(RELEASES[0])
+    often = pl.when(pl.int_range(pl.len()) < 120).then(pl.lit("flu")).otherwise("disease")
+    hospital.deliver(RELEASES[0], snapshot.with_columns(disease=often))
+    hospital.declare(principle={"on_ineligible": "defer"})
+    folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
+    assert "They wait because of their value" in (folder / "README.md").read_text()
+    assert "estimate_everybody" not in (folder / "estimate.sql").read_text()
+    code, _, err = republish("estimate", folder, "--everybody")
+    assert code == 2
+    assert "are not like the others" in err[0]
+    code, _, err = republish("estimate", folder, "--everybody", "--mean", "age")
+    assert (code, err) == (2, ["republish: --everybody --mean: is for counts only"])
+
+
 @pytest.mark.parametrize("form", list(command.Form))
 def test_people_held_back_are_named(form, republish, hospital, tmp_path):
     snapshot = hospital.snapshot(RELEASES[0])

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+import re
 from math import isclose, prod
 
 import duckdb
@@ -455,6 +456,42 @@ def test_a_column_to_split_by_is_one_with_few_values(folder, monkeypatch):
     assert estimate(folder, by=["sex", "disease"]).height == 32
     with pytest.raises(QueryError, match=r"--by zipcode --by age: that is [\d,]+ lines a release, more"):
         estimate(folder, by=["zipcode", "age"])
+
+
+def test_people_are_counted_by_an_expression(folder):
+    by_ten = estimate(folder, "sex = 'F'", by="age // 10")
+    assert by_ten.columns[:2] == ["release", "age // 10"]
+    for ten, people in by_ten.select("age // 10", "people").iter_rows():
+        counted = estimate(folder, f"sex = 'F' and age between {ten * 10} and {ten * 10 + 9}")["people"]
+        assert counted.sum() == pytest.approx(people, abs=0.1)
+    both = estimate(folder, by=["age > 40", "upper(sex)"])
+    assert both.columns[1:3] == ["age > 40", "upper(sex)"]
+    assert both.height == 4
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("ages // 10", "there is no column ages"),
+        ("age //", "is no column and no expression"),
+        ("age) UNION SELECT (1", "is no column and no expression"),
+        ("sum(age)", "there is no function sum"),
+        ("(SELECT 1)", "a subquery can't be asked for"),
+    ],
+)
+def test_what_is_no_expression_is_refused(folder, asked, why):
+    with pytest.raises(QueryError, match=re.escape(why)) as caught:
+        estimate(folder, by=asked)
+    assert str(caught.value).startswith(f"--by {asked}: ")
+
+
+def test_an_older_duckdb_is_told_so(folder):
+    statements = estimate_sql(json.loads((folder / "datapackage.json").read_text()))
+    checked, *_ = statements.partition("SET VARIABLE folder = coalesce")
+    with duckdb.connect() as connection:
+        connection.execute(checked)
+        with pytest.raises(duckdb.Error, match=r"takes DuckDB 1\.3 or newer, and this is v1\.2\.2"):
+            connection.execute(checked.replace("version()", "'v1.2.2'"))
 
 
 def test_nobody_is_found_where_nobody_can_be(folder):
