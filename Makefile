@@ -17,7 +17,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test test-all test-rest costs coverage mutants lint ui bench pictures docs lock clean
+.PHONY: setup demo test test-all test-rest costs coverage mutants lint ui bench pictures docs lock release clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -78,6 +78,13 @@ lock:  ## after changing the dependencies in pyproject.toml; needs uv
 	$(COMPILE) pyproject.toml --extra publish --group build -o requirements.lock
 	$(COMPILE) --group dev --constraint requirements.lock -o requirements-dev.lock
 	$(COMPILE) pyproject.toml --constraint requirements.lock -o requirements-audit.lock
+
+release: $(DEVELOP)  ## wheel, sources, bill of materials and digests, in build/release: the same bytes each time
+	rm -rf build/release
+	$(BIN)/python -m hatchling build --directory build/release
+	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
+		--short-PURLs --output-file build/release/republish.cdx.json
+	cd build/release && sha256sum -- * > SHA256SUMS
 
 clean:
 	rm -rf .venv
