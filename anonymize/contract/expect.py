@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, StrictInt, field_validator
+from pydantic import BeforeValidator, Field, StrictInt, field_validator
 
 from republish.anonymize.contract.scalars import Declaration, shown
 
@@ -37,6 +37,9 @@ class Expect(Declaration):
     persistent, any share if they are transient."""
     counterfeits: Share = 0.5
     """At most this share of a release's tuples are counterfeits."""
+    guessed: Share | None = Field(default=None, exclude_if=lambda share: share is None)
+    """At most this share of the people's values is guessed right by who learns from the groups of all
+    releases: one attack, measured at each release that says it, and no proof. `compare` shows what it is."""
 
     @field_validator("people")
     @classmethod

@@ -98,15 +98,21 @@ def _expected_of_column(column: str, people: int, own: int, texts: int, codes: i
 
 
 def expected_of_release(
-    counterfeits: int, tuples: int, contract: Product, accepted: Collection[str]
+    counterfeits: int,
+    tuples: int,
+    contract: Product,
+    accepted: Collection[str],
+    guessed: float | None = None,
 ) -> pl.DataFrame:
-    """A release beside what is ordinary, as `expected_of_snapshot` has it: one row, `counterfeits`.
+    """A release beside what is ordinary, as `expected_of_snapshot` has it.
 
-    That is the share of the tuples that nobody stands behind.
+    The row `counterfeits` is the share of the tuples that nobody stands behind; `guessed`, where it was
+    measured, the share of the people whose value is guessed right by learning from the groups.
     """
-    return _judged(
-        [("counterfeits", None, counterfeits / max(1, tuples), None, contract.expect.counterfeits)], accepted
-    )
+    expect = contract.expect
+    rows: list[Expected] = [("counterfeits", None, counterfeits / max(1, tuples), None, expect.counterfeits)]
+    rows += [] if guessed is None else [("guessed", None, guessed, None, expect.guessed)]
+    return _judged(rows, accepted)
 
 
 def describe_odd(evidence: pl.DataFrame) -> list[str]:
@@ -141,6 +147,7 @@ _MEANINGS = {
     IDENTIFIERS: "{found:,.0f} people of the snapshot before are here under an identifier in another form"
     " (spaces, capital letters, leading zeros, signs that nobody sees)",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
+    "guessed": "{found:.1%} of the people's values would be guessed right by learning from the groups",
     OWN_VALUES: "{found:.1%} of the people have a value of {column} that nobody else has",
     FREE_TEXT: "{found:.1%} of the people have a value of {column} that nobody else has and that looks like a"
     " sentence, a number of a person or an address",

@@ -284,6 +284,19 @@ class Product(Table, Generic[P_co]):
         return self
 
     @model_validator(mode="after")
+    def _check_guessed(self) -> Self:
+        if self.expect.guessed is None:
+            return self
+        if self.sensitive is None:
+            raise ValueError("expect.guessed: is for tables with a sensitive column; leave it out")
+        if self.shards > 1:
+            raise ValueError(
+                "expect.guessed: is measured of all people together, and shards are attacked one by one:"
+                " leave it out"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _check_source_columns(self) -> Self:
         for one in (self.source, *self.sources.values()):
             declared = one.columns if isinstance(one, FileSource) else {}

@@ -23,6 +23,7 @@ from republish.anonymize.promise import Promise
 from republish.anonymize.promise.attacked import ReleaseAttack, attack
 from republish.anonymize.promise.check import figures_of, figures_of_all, named_together
 from republish.anonymize.promise.registry import checks_of, describe_findings
+from republish.orchestration.chain.guessing import guessed, with_clues, without_clues
 from republish.orchestration.expectations import Verdict, judge
 
 ATTACK = "attack"
@@ -39,6 +40,8 @@ class Attacked:
     """How many rows there have to be of some (`fewest_rows`)."""
     figures: tuple[Figures, ...]
     """Results of the attacks: candidate values left, people vulnerable."""
+    guessed: float | None = None
+    """The share of people whose value is guessed right by learning; None where the contract bounds none."""
 
 
 NO_EVIDENCE = Attacked({}, {}, ())
@@ -81,6 +84,7 @@ def attack_candidate(
         What was counted, and what an adversary remembers of the series: for the attack on the next release.
     """
     release_format = principle_of(contract).format(contract)
+    knowledge, clues = without_clues(knowledge)
     # Whether there is a smaller equivalence attack than promised is NP-hard to say. In the chain the cuts
     # answer for it; the exact attack is for `republish audit`, which has the time.
     attacked = attack(
@@ -97,7 +101,11 @@ def attack_candidate(
     checks = checks_of(promises[-1], release_format, contract)
     evidence = {check.name: attacked.tables[check.name] for check in checks} | {ATTACK: attacked.findings}
     fewest = fewest_rows(_promised(candidate.linkage, people, contract), knowledge, len(promises))
-    return Attacked(evidence, fewest, attacked.counted), attacked.knowledge.of_the_present(len(promises))
+    guesses = None if contract.expect.guessed is None else guessed(candidate, people, contract, clues)
+    return (
+        Attacked(evidence, fewest, attacked.counted, None if guesses is None else guesses.learned),
+        with_clues(attacked.knowledge.of_the_present(len(promises)), guesses),
+    )
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,10 @@ def make_whole(
     jobs = jobs_of(series, release, folder, predecessor)
     refuse_same_people(series, (identifiers_in(job.own) for job in jobs))
     clock.lap("files")
-    made, judged = [], []
+    made, judged, guessed = [], [], None
     for part in the_engine().run(make_shard, jobs, most_people(series, folder)):
         judged.append(Judged.of(part.attacked))
+        guessed = part.attacked.guessed  # of one shard: people who are divided have no bound
         made.append(replace(part, attacked=NO_EVIDENCE))  # that of one shard at a time is in memory
     if len(jobs) > 1:
         clock.lap("shards")
@@ -82,7 +83,7 @@ def make_whole(
     promises = promised(series.contract, predecessor.promises)
     figures = type(made[0].figures).of_all([part.figures for part in made])
     corrected = sum(part.corrected for part in made)
-    found = audited(series, release, judged, figures, promises[-1], corrected)
+    found = audited(series, release, judged, figures, promises[-1], corrected, guessed)
     clock.lap("audit")
     return AuditedRelease(made, figures, found, promises)
 

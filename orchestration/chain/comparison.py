@@ -12,7 +12,7 @@ from typing import Any, get_args
 import polars as pl
 from pydantic import ValidationError
 
-from republish.anonymize.attack.measures.guessing import Guesses, guess_values
+from republish.anonymize.attack.measures.guessing import Guesses
 from republish.anonymize.columns import PSEUDONYM, VALUE, most_of
 from republish.anonymize.contract import Product, Schema, Sensitive
 from republish.anonymize.contract.combined import values_of
@@ -24,12 +24,11 @@ from republish.anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
-from republish.anonymize.formats.format import Tables
-from republish.anonymize.formats.published import Published, knowledge_table
 from republish.anonymize.principle.principle import Choice
 from republish.anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from republish.anonymize.utility.usefulness import information_lost, usefulness
 from republish.orchestration.chain.audit import Audit, Judged
+from republish.orchestration.chain.guessing import as_read, guessed
 from republish.orchestration.chain.making import AttackedCandidate, Clock, Remembered, audited, draw, promised
 from republish.orchestration.chain.snapshot import first_shard, look_at_snapshot
 from republish.orchestration.series.series import Series
@@ -339,29 +338,17 @@ def _worth(contract: Product, drawn: AttackedCandidate) -> tuple[float, float] |
     assert isinstance(contract, Schema)
     if not drawn.candidate.figures.groups:
         return None
-    tables, published, known = _as_read(contract, drawn)
+    tables, published, known = as_read(drawn.candidate, drawn.people, contract)
     found = usefulness(principle_of(contract).format(contract), tables, published, contract, known)
     return information_lost(found.widths, dict(contract.attributes())), found.median_error
 
 
 def _learned(contract: Product, made: Sequence[AttackedCandidate]) -> float | None:
     """What is guessed right of the last release, after all releases; None if nobody is in it."""
-    assert isinstance(contract, Schema)
     found: Guesses | None = None
     for drawn in made:
-        _, published, known = _as_read(contract, drawn)
-        hosts = drawn.candidate.linkage.rename({PSEUDONYM: "person"})
-        found = guess_values(known, published, contract, hosts, None if found is None else found.clues)
+        found = guessed(drawn.candidate, drawn.people, contract, None if found is None else found.clues)
     return None if found is None else found.learned
-
-
-def _as_read(contract: Product, drawn: AttackedCandidate) -> tuple[Tables, Published, pl.DataFrame]:
-    """A release as its tables and as groups, and the truth of it."""
-    assert isinstance(contract, Schema)
-    release_format = principle_of(contract).format(contract)
-    tables = release_format.internal(drawn.candidate.published, contract)
-    known = knowledge_table(drawn.people.rename({PSEUDONYM: "person"}), contract)
-    return tables, release_format.read(tables, contract), known
 
 
 def _share(part: float, whole: float) -> float | None:

@@ -156,19 +156,20 @@ def audited(
     figures: ReleaseFigures,
     promise: Promise,
     corrected: int,
+    guessed: float | None = None,
 ) -> Audit:
     """Judge a candidate, and refuse it if it breaks a promise.
 
-    `corrected` is how many sensitive values were wrong so far.
+    `corrected` is how many sensitive values were wrong so far; `guessed` the share that is guessed right.
 
     Raises
     ------
     NotEligible
-        If it has more counterfeits than the contract expects.
+        If it has more counterfeits than the contract expects, or more is guessed right.
     AuditFailed
         If it breaks a promise.
     """
-    ordinary = _judge_ordinary(series, release, figures, corrected)
+    ordinary = _judge_ordinary(series, release, figures, corrected, guessed)
     found = audit(judged, series.contract, promise)
     found = replace(found, verdicts=(*found.verdicts, ordinary))
     refuse_broken(f"{series.name} {release}", found.verdicts)
@@ -204,16 +205,18 @@ def candidate_of(
         raise type(refusal)(f"{where}: {refusal}") from None
 
 
-def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corrected: int) -> Verdict:
+def _judge_ordinary(
+    series: Series, release: str, figures: ReleaseFigures, corrected: int, guessed: float | None
+) -> Verdict:
     """The verdict of the suite `expected` on a candidate.
 
     Where values are corrected, it says what an adversary sees of that.
 
-    Raises NotEligible if it has more counterfeits than the contract expects.
+    Raises NotEligible if it has more counterfeits than the contract expects, or more is guessed right.
     """
     contract = series.contract
     accepted = contract.accepted(release)
-    evidence = expected_of_release(figures.counterfeits, figures.tuples, contract, accepted)
+    evidence = expected_of_release(figures.counterfeits, figures.tuples, contract, accepted, guessed)
     words = describe_expected(evidence)
     if corrected:
         words += f". {corrected:,} sensitive values were wrong so far. {principle_of(contract).corrected}"
@@ -222,13 +225,23 @@ def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corre
     )
     if verdict.passed:
         return verdict
-    reasons = describe_odd(evidence) or verdict.broken
-    raise NotEligible(f"{series.name} {release}: {too_many_counterfeits(reasons, release)}", [verdict])
-
-
-def too_many_counterfeits(reasons: Sequence[str], release: str) -> str:
-    """Why a candidate with more counterfeits than expected is refused, and the ways out."""
-    return (
-        f"{'; '.join(reasons)}. If values were recoded, say so (sensitive.renamed); else choose a smaller m,"
-        f" or accept it: accept: {{{release}: [counterfeits]}}"
+    raise NotEligible(
+        f"{series.name} {release}: {why_not_ordinary(evidence, release, verdict.broken)}", [verdict]
     )
+
+
+def why_not_ordinary(evidence: pl.DataFrame, release: str, broken: Sequence[str] = ()) -> str:
+    """Why a candidate that is not what is expected is refused, and the ways out.
+
+    `broken` is what the verdict says where no measure is odd.
+    """
+    odd = evidence.filter(pl.col("odd") > 0)["measure"].to_list()
+    ways = {
+        "counterfeits": "If values were recoded, say so (sensitive.renamed); else choose a smaller m",
+        "guessed": "Choose a larger m (republish compare shows what is guessed with each), a smaller regroup,"
+        " or coarser columns",
+    }
+    if not odd:
+        return "; ".join(broken)
+    out = f"{'. '.join(ways[one] for one in odd)}, or accept it: accept: {{{release}: [{', '.join(odd)}]}}"
+    return f"{'; '.join(describe_odd(evidence))}. {out}"

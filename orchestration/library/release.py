@@ -13,7 +13,7 @@ import polars as pl
 
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.contract import Product
-from republish.anonymize.contract.expected import describe_odd, expected_of_release
+from republish.anonymize.contract.expected import expected_of_release
 from republish.anonymize.errors import (
     AuditFailed,
     ContractError,
@@ -32,7 +32,7 @@ from republish.orchestration.chain.making import (
     Remembered,
     candidate_of,
     promised,
-    too_many_counterfeits,
+    why_not_ordinary,
     with_others,
 )
 from republish.orchestration.chain.publication import describe, with_texts
@@ -166,9 +166,9 @@ def release(
         lambda purpose: generator(state.key.encode(), product.product, product.series, date, purpose),
         where,
     )
-    _refuse_counterfeits(made, product, date, where)
     promises = promised(product, before.promises)
     attacked, knowledge = attack_candidate(made, now.table, product, promises, before.knowledge)
+    _refuse_odd(made, attacked.guessed, product, date, where)
     return Release(
         contract,
         date,
@@ -221,11 +221,11 @@ def _snapshot(people: pl.DataFrame, contract: Contract, state: State, date: str,
     return now
 
 
-def _refuse_counterfeits(made: Candidate, product: Product, date: str, where: str) -> None:
-    figures = made.figures
-    evidence = expected_of_release(figures.counterfeits, figures.tuples, product, product.accepted(date))
-    if reasons := describe_odd(evidence):
-        raise NotEligible(f"{where}: {too_many_counterfeits(reasons, date)}")
+def _refuse_odd(made: Candidate, guessed: float | None, product: Product, date: str, where: str) -> None:
+    figures, accepted = made.figures, product.accepted(date)
+    evidence = expected_of_release(figures.counterfeits, figures.tuples, product, accepted, guessed)
+    if evidence["odd"].sum():
+        raise NotEligible(f"{where}: {why_not_ordinary(evidence, date)}")
 
 
 def _kept(attacked: Attacked, where: str) -> pl.DataFrame:

@@ -362,19 +362,26 @@ OF_THE_CONTRACT = [
     ({"expect": {"people": [9, 3]}}, "expect.people", "must be [fewest, most], from 1 on, not [9, 3]"),
     ({"expect": {"people": 9}}, "expect.people", "must be a list, not 9"),
     ({"expect": {"carried": 50}}, "expect.carried", "must be a share between 0 and 1, not 50"),
+    ({"expect": {"guessed": 2}}, "expect.guessed", "must be a share between 0 and 1, not 2"),
+    (
+        {"expect": {"guessed": 0.4}, "shards": 2},
+        "",
+        "expect.guessed: is measured of all people together, and shards are attacked one by one:"
+        " leave it out",
+    ),
     ({"expect": {"new": "all"}}, "expect.new", "must be a share between 0 and 1, not all"),
     ({"expect": {"changed": True}}, "expect.changed", "must be a share between 0 and 1, not true"),
     (
         {"expect": {"left": 0.1}},
         "expect.left",
-        "is unknown; accepted: people, carried, new, changed, counterfeits",
+        "is unknown; accepted: people, carried, new, changed, counterfeits, guessed",
     ),
     (
         {"accept": {"2024-07-01": ["carried", "carryed"]}},
         "accept.2024-07-01",
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
-            " changed, renamed, identifiers, counterfeits, own_values, free_text, sensitive.values,"
+            " changed, renamed, identifiers, counterfeits, guessed, own_values, free_text, sensitive.values,"
             f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width, .missing or .order"
         ),
     ),

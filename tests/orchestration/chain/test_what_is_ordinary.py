@@ -1,5 +1,8 @@
 """A snapshot or a release that looks odd is not published, unless it is accepted by name for that release."""
 
+import json
+import re
+
 import duckdb
 import polars as pl
 import pytest
@@ -14,7 +17,7 @@ from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.examine import examine
 from republish.orchestration.expectations.judge import Judge
 from republish.orchestration.expectations.verdict import no_verdict
-from tests.hospital import RELEASES, make
+from tests.hospital import RELEASES, audited, make
 from tests.orchestration.chain.test_bad_input import refused
 
 FIRST, SECOND, THIRD = RELEASES
@@ -354,6 +357,54 @@ def test_a_release_of_which_most_would_be_counterfeits(hospital, home):
     (kept,) = [one for one in made.committed(THIRD).verdicts if one.promise == "expected"]
     assert kept.passed
     assert "(at most 0.0001 is expected, accepted)" in kept.found
+
+
+def related(snapshot):
+    """The hospital with diseases that go with the age: whoever is young has one of the first ones."""
+    diseases = sorted(snapshot["disease"].unique())
+    place = (pl.col("age") * len(diseases) // 101 + pl.int_range(pl.len()) % 3) % len(diseases)
+    return snapshot.with_columns(disease=pl.lit(pl.Series(diseases)).implode().list.get(place))
+
+
+@pytest.fixture
+def telling(hospital):
+    for release in RELEASES:
+        hospital.deliver(release, related(hospital.snapshot(release)))
+    return hospital
+
+
+def test_a_release_of_which_too_much_is_guessed(telling, tmp_path):
+    home = tmp_path / "new"
+    series = make(telling.declare(expect={"guessed": 1, "changed": 1}).series(home), FIRST, SECOND)
+    telling.declare(expect={"guessed": 0.2, "changed": 1})
+    message, code = refused(telling, home, NotEligible)
+    assert "would be guessed right by learning from the groups; expect.guessed says at most 0.2" in message
+    assert "Choose a larger m (republish compare" in message
+    assert f"accept: {{{THIRD}: [guessed]}}" in message
+    assert code == 3
+    accepted = telling.declare(expect={"guessed": 0.2, "changed": 1}, accept={THIRD: ["guessed"]})
+    make(accepted.series(home), THIRD)
+    found = guessed_in(series)
+    assert all(one > 0.4 for one in found)
+    report = tmp_path / "report"
+    audited(telling, series, report)
+    releases = json.loads((report / "audit.json").read_text())["series"][0]["releases"]
+    # An audit knows departed people, too, who return; nobody does here.
+    assert found == [round(100 * one["guesses"]["learned"]) / 100 for one in releases]
+
+
+def guessed_in(series):
+    """What the verdict on each release says of guesses, to a hundredth."""
+    words = [verdict.found for release in RELEASES for verdict in series.record(release).verdicts]
+    said = [re.search(r"([\d.]+)% of the people's values would be guessed", one) for one in words]
+    return [round(float(one[1])) / 100 for one in said if one]
+
+
+def test_nothing_is_measured_of_guesses_that_nobody_bounds(hospital, home, monkeypatch):
+    monkeypatch.setattr("republish.orchestration.chain.audit.guessed", None)
+    series = make(hospital.series(home), THIRD)
+    assert guessed_in(series) == []
+    assert not [*series.private(THIRD).glob("knowledge-clues*")]
 
 
 def test_no_verdict_on_the_share_of_counterfeits_is_no_release(hospital, home, monkeypatch):
