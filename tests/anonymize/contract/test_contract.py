@@ -366,8 +366,10 @@ OF_THE_CONTRACT = [
     (
         {"expect": {"guessed": 0.4}, "shards": 2},
         "",
-        "expect.guessed: is measured of all people together, and shards are attacked one by one:"
-        " leave it out",
+        (
+            "expect.guessed: is measured of all people together, and shards are attacked one by one:"
+            " leave it out"
+        ),
     ),
     ({"expect": {"new": "all"}}, "expect.new", "must be a share between 0 and 1, not all"),
     ({"expect": {"changed": True}}, "expect.changed", "must be a share between 0 and 1, not true"),
