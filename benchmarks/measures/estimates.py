@@ -238,7 +238,7 @@ def cell(answers: Sequence[Answers]) -> str:
     return f"{np.mean(right):.0%} ({np.median(widths):.1f})"
 
 
-def _contract(declared: Mapping[str, Any], parameters: Mapping[str, Any]) -> Contract:
+def contract_under(declared: Mapping[str, Any], parameters: Mapping[str, Any]) -> Contract:
     """The contract of a series; exact quasi-identifiers have no minimum widths."""
     if parameters["name"] == "e_equivalence" or parameters.get("format") == "anatomy":
         widths = ({k: v for k, v in one.items() if k != "min_width"} for one in declared["quasi_identifiers"])
@@ -257,7 +257,7 @@ def tables(people: int = 5000, conditions: int = 8, words: tuple[str, ...] = (""
                 continue
             declared, snapshots = make()
             try:
-                found = asked(list(released(snapshots, _contract(declared, parameters))), conditions)
+                found = asked(list(released(snapshots, contract_under(declared, parameters))), conditions)
             except NotEligible:
                 continue
             if part == "held out":

@@ -68,7 +68,9 @@ def estimate(
     everybody: Annotated[
         bool,
         typer.Option(
-            "--everybody", help="Count people who are held back, too, as if they were like the others."
+            "--everybody",
+            help="Count people who are held back, too, as if they were like the others, between none and all"
+            " of them.",
         ),
     ] = False,
     form: Annotated[

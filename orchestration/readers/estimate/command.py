@@ -101,7 +101,8 @@ def estimate(
     change
         Estimate by how much their number changed from release to release, in place of it.
     everybody
-        Count people who are held back, too, as if they were like the others.
+        Count people who are held back, too, as if they were like the others. The interval reaches from the
+        count with none of them to the count with all of them.
 
     Returns
     -------

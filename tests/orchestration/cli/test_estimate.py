@@ -146,6 +146,12 @@ def test_everybody_is_counted_where_people_wait_together(republish, hospital, tm
         assert everybody["share"] == published["share"]
     sums = [sum(one["people"] for one in found["estimates"]) for found in by_sex]
     assert sums == pytest.approx([snapshot.height - waiting, snapshot.height], abs=0.2)
+    # Those who wait are as unlike the others as can be: all of them have the flu.
+    _, out, _ = republish("estimate", folder, "--everybody", "--by", "disease", "--format", "json")
+    true = dict(snapshot.with_columns(disease=flu).group_by("disease").len().iter_rows())
+    for one in json.loads("\n".join(out))["estimates"]:
+        assert one["low"] <= true[one["disease"]] <= one["high"]
+        assert one["standard_error"] >= waiting / (2 * 1.96) - 0.1
     # Where nobody waits, everybody is published.
     first = series.published(RELEASES[0])
     assert republish("estimate", first, "--everybody") == republish("estimate", first)

@@ -65,6 +65,21 @@ def test_the_file_says_the_same_in_duckdb_alone(folder, monkeypatch):
     assert alone.rename({"split": "disease"}).equals(answer)
 
 
+@pytest.mark.parametrize(("version", "is_old"), [("v1.2.2", True), ("v1.10.0", False)])
+def test_an_older_duckdb_is_told_in_a_sentence(folder, version, is_old):
+    statements = (folder / "estimate.sql").read_text()
+    # Read as a whole before the version is looked at: an older one must understand every word.
+    assert not re.search(r"^[^-]*\blambda\b", statements, re.MULTILINE)
+    with duckdb.connect() as connection:
+        connection.execute("SET VARIABLE folder = $folder", {"folder": str(folder)})
+        asked = statements.replace("version()", f"'{version}'")
+        if is_old:
+            with pytest.raises(duckdb.Error, match=f"takes DuckDB 1.3 or newer, and this is {version}"):
+                connection.execute(asked)
+        else:
+            connection.execute(asked)
+
+
 def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
     found = estimate(series.published_folder, "disease = 'flu'")
     assert found["release"].cast(pl.String).to_list() == list(RELEASES[:2])
