@@ -32,7 +32,7 @@ from republish.anonymize.contract.attributes import (
 )
 from republish.anonymize.contract.expect import Expect
 from republish.anonymize.contract.previous import PreviousRelease
-from republish.anonymize.contract.product import Acceptance, Governance, Product
+from republish.anonymize.contract.product import Acceptance, Catalogue, Governance, Product
 from republish.anonymize.contract.retention import Retention
 from republish.anonymize.contract.scalars import Declaration
 from republish.anonymize.contract.sensitive import Sensitive
@@ -74,6 +74,7 @@ PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
         "For [reports](../how-to/audit.md#the-report) and the [record of processing](../how-to/record.md).",
         (Governance,),
     ),
+    "catalogue": ("For [catalogues of data](../how-to/catalogue.md).", (Catalogue,)),
     "retention": ("See [forgetting by rule](../how-to/rights.md#forgetting-by-rule).", (Retention,)),
 }
 """Of each key of a contract that has keys of its own, an introduction and the classes that declare them."""

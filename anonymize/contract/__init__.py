@@ -17,7 +17,7 @@ from republish.anonymize.contract.attributes import (
 from republish.anonymize.contract.contract import Contract, ViewContract
 from republish.anonymize.contract.parameters import FromTwo, Parameters, too_few_values
 from republish.anonymize.contract.previous import PreviousRelease
-from republish.anonymize.contract.product import Governance, Product
+from republish.anonymize.contract.product import Catalogue, Governance, Product
 from republish.anonymize.contract.schema import Schema, Table, View
 from republish.anonymize.contract.sensitive import Sensitive
 from republish.anonymize.contract.source import (
@@ -36,6 +36,7 @@ __all__ = [
     "CSV",
     "EACH_FILE",
     "NO_DATABASE",
+    "Catalogue",
     "CategoryAttribute",
     "CategoryColumn",
     "Contract",

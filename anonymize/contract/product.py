@@ -133,6 +133,38 @@ class Governance(Declaration):
     """Terms of use that stand in each release; without it, those against re-identification do."""
 
 
+def _address(declared: str) -> str:
+    if not re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", declared):
+        raise ValueError(f"must be a web address, https://…, not {shown(declared)}")
+    return declared.rstrip("/")
+
+
+Address = Annotated[StrictStr, AfterValidator(_address)]
+
+
+class Catalogue(Declaration):
+    """What a record in a catalogue of data needs beside the rest of the contract."""
+
+    address: Address
+    """Where the releases are found on the web: the address of the series' folder."""
+    access: Literal["public", "restricted", "non_public"]
+    """Who may get the releases."""
+    health_categories: tuple[Address, ...] = ()
+    """Categories of health data (Article 51 EHDS), by their addresses; with them, HealthDCAT-AP applies."""
+    health_themes: tuple[Address, ...] = ()
+    """Health topics of the table, by their addresses, of Wikidata say."""
+    legislation: tuple[Address, ...] = ()
+    """Laws that the releases are made under, by their addresses (ELI)."""
+    access_body: Words | None = None
+    """The health data access body that grants access."""
+    population: Words | None = None
+    """Which population the table covers."""
+    min_typical_age: Annotated[StrictInt, Field(ge=0)] | None = None
+    """The lowest age that is typical of the people; not that of anybody."""
+    max_typical_age: Annotated[StrictInt, Field(ge=0)] | None = None
+    """The highest age that is typical of the people; not that of anybody."""
+
+
 class Product(Table, Generic[P_co]):
     """One data product: what is published, when, and what is promised of it."""
 
@@ -152,6 +184,8 @@ class Product(Table, Generic[P_co]):
     """How readers are to cite a release."""
     governance: Governance = Governance()
     """What the report of an audit says of responsibility."""
+    catalogue: Catalogue | None = Field(default=None, exclude_if=lambda declared: declared is None)
+    """What catalogues of data need to know of the releases."""
     owners: tuple[StrictStr, ...] = ()
     """E-mail addresses, or `team:name`."""
     source: FileSource | QuerySource | TableSource

@@ -10,6 +10,7 @@ import typer
 from republish.orchestration.cli.associate import associate
 from republish.orchestration.cli.audit import audit
 from republish.orchestration.cli.backup import backup, restore
+from republish.orchestration.cli.catalogue import catalogue
 from republish.orchestration.cli.compare import compare
 from republish.orchestration.cli.demo import demo
 from republish.orchestration.cli.estimate import estimate
@@ -65,7 +66,7 @@ def _before_any_command(
 
 of_a_publisher = (
     *(init, schema, status, release, validate, compare, demo, ui, tidy, backup, restore),
-    *(person, forget, record),
+    *(person, forget, record, catalogue),
 )
 for command in (*of_a_publisher, verify, estimate, associate, impute, audit):
     app.command()(command)

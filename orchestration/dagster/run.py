@@ -18,6 +18,7 @@ from republish.orchestration.dagster.assets import CANDIDATE
 from republish.orchestration.dagster.factory import product_definitions
 from republish.orchestration.dagster.instance import few_disk_waits
 from republish.orchestration.dagster.names import COMMAND, DELTA, PUBLICATION, SNAPSHOT, job_name
+from republish.orchestration.dagster.openlineage import told_to_openlineage
 from republish.orchestration.dagster.workers import working
 from republish.orchestration.series.series import Series
 
@@ -54,7 +55,8 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     try:
         heard = cast("TextIO", _WithoutSql(sys.stderr))
         waits = few_disk_waits(series.home.dagster.resolve())
-        with waits, working(series.home, run, is_over), redirect_stderr(heard):
+        told = told_to_openlineage(series, release, run)
+        with told, waits, working(series.home, run, is_over), redirect_stderr(heard):
             made = job.execute_in_process(
                 partition_key=release,
                 instance=instance,

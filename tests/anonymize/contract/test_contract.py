@@ -146,7 +146,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private", "retention", "corrections", "shards"}
     optional |= {"published_to", "sources"}
-    optional |= {"title", "licence", "contact", "citation", "governance"}
+    optional |= {"title", "licence", "contact", "citation", "governance", "catalogue"}
     optional |= {
         "upstream",
         "expect",

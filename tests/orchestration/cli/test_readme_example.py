@@ -18,6 +18,14 @@ from tests.hospital import KEY, make
 README = Path(__file__).parents[3] / "README.md"
 FIRST, SECOND, THIRD = "2024-01-01", "2024-07-01", "2025-01-01"
 DIAGNOSES = ("none", "none", "none", "asthma", "flu", "gout", "stroke", "migraine", "ulcer")
+FOR_CATALOGUES = """
+title: Members
+description: A row for each member
+contact: data@example.org
+governance: {controller: A clinic}
+catalogue: {address: "https://example.org/members/v1", access: public}
+"""
+"""What `catalogue` needs beside the README's contract."""
 SERVERS = {"demo", "ui"}
 """Commands that are about no contract: the demo's tests run the one, and the browser's the other."""
 
@@ -27,7 +35,7 @@ def built(tmp_path_factory):
     """The README's contract with three snapshots, the first two of which are released."""
     folder = tmp_path_factory.mktemp("example")
     contract = re.search(r"```yaml\n(product: members.*?)```", README.read_text(), re.DOTALL)[1]
-    (folder / "members.yaml").write_text(contract)
+    (folder / "members.yaml").write_text(contract + FOR_CATALOGUES)
     (folder / "members").mkdir()
     chance = random.Random(7)
     rows = [
@@ -75,6 +83,7 @@ COMMANDS = (
     "forget members.yaml --identifiers one.txt",
     "forget members.yaml --identifiers one.txt --delete",
     "record members.yaml --out record",
+    "catalogue members.yaml --out catalogue",
     "backup members.yaml --out copy.tar",
     f"verify {SERIES}",
     f"estimate {SERIES} --where region='north' --by diagnosis",
