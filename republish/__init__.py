@@ -44,9 +44,13 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    for place, names in _PLACES.items():
-        if name in names:
+    place = next((place for place, names in _PLACES.items() if name in names), None)
+    if place is not None:
+        try:
             return getattr(import_module(f"republish.{place}"), name)
+        except ModuleNotFoundError as error:
+            way_out = f"{error.name} is not installed: pip install 'republish[publish]'"
+            raise ImportError(f"republish.{name}: {way_out}", name=error.name) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -97,6 +97,10 @@ def test_a_program_makes_and_reads_releases_with_the_small_install():
         "with_outputs(json.loads(NOTEBOOK.read_text()))\nprint('dagster' in sys.modules)"
     )
     assert told.stdout.splitlines()[-1:] == ["False"], told.stderr
+    told = python(f"{ONLY_THE_LOCKED}\nimport republish\nrepublish.ReleaseProduct")
+    assert told.stderr.splitlines()[-1] == (
+        "ImportError: republish.ReleaseProduct: dagster is not installed: pip install 'republish[publish]'"
+    )
 
 
 def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
