@@ -51,10 +51,10 @@ FIRST, LAST = dt.date(1900, 1, 1), dt.date(2025, 12, 31)
 def tables(people: int = 10_000, conditions: int = 50, releases: int = 3) -> Iterator[Table]:
     """Of the last of so many releases, so many conditions are asked."""
     rows = []
-    for name, declared, snapshots, several in _series(people, releases):
-        as_it_is = last(snapshots, _with(declared, {}))
+    for name, declared, snapshots, several in tables_to_try(people, releases):
+        as_it_is = last(snapshots, with_widths(declared, {}))
         for widths in several:
-            now = last(snapshots, _with(declared, widths))
+            now = last(snapshots, with_widths(declared, widths))
             shown = [("now", now), ("before", _before(as_it_is, now.contract))] if widths else [("", now)]
             width = next(iter(widths.values()), 0) or "none"
             for ends, made in shown:
@@ -67,7 +67,7 @@ Declared = Mapping[str, Any]
 Widths = Mapping[str, int]
 
 
-def _series(people: int, releases: int) -> Iterator[tuple[str, Declared, Series, tuple[Widths, ...]]]:
+def tables_to_try(people: int, releases: int) -> Iterator[tuple[str, Declared, Series, tuple[Widths, ...]]]:
     """The name of each table, its contract, its snapshots, and the widths of its quasi-identifiers to try."""
     demo = hospital().model_dump(mode="json", exclude_none=True)
     patients = list(hospital_snapshots(releases, people))
@@ -93,7 +93,7 @@ def _with_dates_of_birth(patients: Sequence[tuple[str, pl.DataFrame]]) -> Series
     return [(date, snapshot.drop("age").join(born, on="patient_id")) for date, snapshot in patients]
 
 
-def _with(declared: Declared, widths: Widths) -> Contract:
+def with_widths(declared: Declared, widths: Widths) -> Contract:
     """The contract with these minimum widths, and no others."""
     attributes = [
         {key: said for key, said in one.items() if key != "min_width"}

@@ -22,6 +22,7 @@ from republish.anonymize.attack.measures.guessing import Clues, Guesses
 from republish.anonymize.attack.measures.known_changes import KnownChanges, Lives
 from republish.anonymize.attack.measures.known_people import KnownPeople, Struck
 from republish.anonymize.attack.measures.presence import Presence
+from republish.anonymize.attack.measures.recovered import Recovered
 from republish.anonymize.contract import Product
 from republish.anonymize.formats import Published
 from republish.anonymize.people.renaming import suspected_renamings
@@ -56,6 +57,8 @@ class AttackedRelease:
     """What all releases say to who knows how values change; of the last release alone."""
     followed: Followed | None = None
     """The groups that look like those of the release before."""
+    recovered: Recovered | None = None
+    """The quasi-identifiers that its intervals give away; None where they are published as they are."""
     correlated: Correlated | None = None
     """What is guessed right of several sensitive columns by how their values go together."""
     known: pl.DataFrame | None = None

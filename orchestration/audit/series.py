@@ -19,6 +19,7 @@ from republish.anonymize.attack.measures.guessing import Guesses, guess_values
 from republish.anonymize.attack.measures.known_changes import follow_lives, learn_changes
 from republish.anonymize.attack.measures.known_people import strike_out
 from republish.anonymize.attack.measures.presence import Presence, guess_presence
+from republish.anonymize.attack.measures.recovered import recover
 from republish.anonymize.attack.same_values import CONTENTS
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Product, Schema, View
@@ -173,11 +174,12 @@ def with_what_is_learned(
 
     A person's group is known by the linkage, or because it alone covers the person.
     """
+    recovered = recover(known, published, linkage)
     guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
     if linkage is None and guesses is not None and guesses.clues is not None:
         linkage = guesses.clues.hosts
     followed = follow(published, *(one.followed for one in before))
-    attacked = replace(attacked, guesses=guesses, followed=followed)
+    attacked = replace(attacked, guesses=guesses, followed=followed, recovered=recovered)
     if linkage is None:
         return attacked
     lives = follow_lives(known, published, linkage, *(one.lives for one in before))

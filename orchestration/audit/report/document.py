@@ -222,6 +222,7 @@ def _release(release: AttackedRelease, contract: Product) -> Release:
         None
         if release.followed is None
         else FollowedGroups(release.followed.groups, release.followed.tuples),
+        release.recovered,
         _by_column(release),
     )
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 from republish.anonymize.attack.measures.guessing import Guesses
 from republish.anonymize.attack.measures.known_changes import GuessedCases, KnownChanges
 from republish.anonymize.attack.measures.presence import Presence
+from republish.anonymize.attack.measures.recovered import Recovered
 from republish.anonymize.promise.part import Figure
 from republish.anonymize.promise.registry import scopes
 from republish.anonymize.utility.usefulness import Usefulness
@@ -173,6 +174,7 @@ class Release:
     known_changes: Changes | None
     """Of all releases, in the last one."""
     followed: FollowedGroups | None
+    recovered: Recovered | None
     by_column: ByColumn | None
     """None of one sensitive column."""
 

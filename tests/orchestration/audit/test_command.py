@@ -119,7 +119,10 @@ def test_what_is_learned_beyond_the_promise_is_stated_of_everybody_s_groups(fold
     assert 0 <= last["followed"]["groups"] <= 1
     assert last["known_changes"]["departed"]["people"] > 0
     page = (folders / "report/audit.html").read_text()
-    for begin in ("Knowing some people", "Knowing who leaves", "Following groups"):
+    recovered = last["recovered"]
+    assert 0 < recovered["exact"] < recovered["by_ends"] < 1
+    assert recovered["ends"] == 1  # there is no grid
+    for begin in ("Knowing some people", "Knowing who leaves", "Following groups", "Recovering quasi-"):
         assert begin in page
 
 
