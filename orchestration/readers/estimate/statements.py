@@ -55,9 +55,11 @@ AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 CROWDED, MISPLACED, UNEVEN = 1.7, 0.013, 0.26
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
-times that of people who stand independently; that of the log odds of meeting a condition is `MISPLACED`,
-divided by the part of the condition that intervals decide; and the square of the difference that it makes if
-people are spread evenly instead counts so many times (benchmarks/measures/estimates.py)."""
+times that of people who stand independently (with exact quasi-identifiers: that of values dealt to a group's
+people by lot, and no more than if they were dealt to those of a stratum); that of the log odds of meeting a
+condition is `MISPLACED`, divided by the part of the condition that intervals decide; and the square of the
+difference that it makes if people are spread evenly instead counts so many times
+(benchmarks/measures/estimates.py)."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, in widths of the bin."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
@@ -101,6 +103,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         {"column": column, **_attribute(number, one)}
         for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
     ]
+    spread = "asked.people * (1 - least(1, y))"
     words: dict[str, Any] = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive[0]),
@@ -133,6 +136,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "is_exact": is_exact,
         "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
+        "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
         "misplaced": 0 if is_exact else MISPLACED,
         "unevenly": 0 if is_exact else UNEVEN,
         "at_ends": AT_ENDS,

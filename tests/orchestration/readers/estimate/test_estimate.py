@@ -29,7 +29,7 @@ from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.readers.estimate import command
 from republish.orchestration.readers.estimate.command import estimate, prepared
 from republish.orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
-from republish.orchestration.readers.estimate.statements import estimate_sql
+from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
 
@@ -121,6 +121,40 @@ def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     both = estimate(folder, "disease = 'flu' and age < 40")
     assert both["low"][0] < truth.filter(pl.col("age") < 40, disease="flu").height < both["high"][0]
     assert both["standard_error"][0] > 0
+
+
+@pytest.mark.parametrize("mixed", [0, 4])
+def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mixed):
+    """With exact quasi-identifiers: of a group all people or none meet the condition, but for some groups."""
+    declared = contract_of(
+        {
+            "product": "simulated",
+            "series": "v1",
+            "releases": {"first": DATE, "cron": "0 0 1 1 *"},
+            "identifier": "id",
+            "quasi_identifiers": [{"name": "sex", "kind": "category", "order": ["F", "M"]}],
+            "sensitive": {"name": NAME},
+        },
+        name="m_invariance", m=3, format="anatomy",
+    )  # fmt: skip
+    groups = np.arange(40)
+    sex = [list("FFF" if group % 2 else "MMM") if group >= mixed else list("FMM") for group in groups]
+    tables = {
+        "quasi_identifiers": pl.DataFrame({"group_id": np.repeat(groups, 3), "sex": np.ravel(sex)}),
+        "sensitive": pl.DataFrame(
+            {"group_id": np.repeat(groups, 3), NAME: ["a", "b", "c"] * len(groups), "count": [1] * 120}
+        ),
+        "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
+    }
+    with estimating(tables, declared) as connection:
+        rows = connection.sql(f"FROM estimate(sex = 'F', split := {quoted(NAME)})").fetchall()
+    assert len(rows) == 3
+    for _, _, people, error, low, high, *_ in rows:
+        assert people == pytest.approx(20 - mixed / 2 + mixed / 3, abs=0.1)
+        assert (error == 0) == (mixed == 0)
+        assert low <= 20 - mixed / 2 <= high or mixed
+        # Of the few groups that are divided, each has at most one person more or fewer.
+        assert error <= mixed
 
 
 @pytest.mark.parametrize("principle", ["m_invariance", "anatomy", "e_equivalence"])
