@@ -6,18 +6,21 @@ It is measured where the contract bounds it (`expect.guessed`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from republish.anonymize.attack.knowledge import Knowledge
-from republish.anonymize.attack.measures.guessing import Clues, Guesses, guess_values
 from republish.anonymize.columns import PSEUDONYM
 from republish.anonymize.contract import Product, Schema
 from republish.anonymize.formats.format import Tables
 from republish.anonymize.formats.published import Published, knowledge_table
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principles import principle_of
+
+if TYPE_CHECKING:
+    from republish.anonymize.attack.measures.guessing import Clues, Guesses
 
 CLUES = "clues_"
 """What the tables of clues are called among what is known of a series."""
@@ -27,6 +30,9 @@ def guessed(
     candidate: Candidate, people: pl.DataFrame, contract: Product, clues: Clues | None
 ) -> Guesses | None:
     """What is guessed right of T(n), with the `clues` of the releases before; None if nobody is in it."""
+    # It imports scipy, which a release without a bound does without.
+    from republish.anonymize.attack.measures.guessing import guess_values  # noqa: PLC0415
+
     assert isinstance(contract, Schema)
     _, published, known = as_read(candidate, people, contract)
     hosts = candidate.linkage.rename({PSEUDONYM: "person"})
@@ -51,16 +57,18 @@ def without_clues(knowledge: Knowledge | None) -> tuple[Knowledge | None, Clues 
     parts: Mapping[str, pl.DataFrame] = knowledge.parts
     kept = {name.removeprefix(CLUES): table for name, table in parts.items() if name.startswith(CLUES)}
     rest = {name: table for name, table in parts.items() if not name.startswith(CLUES)}
-    return replace(knowledge, parts=rest), Clues(**kept) if kept else None
+    if not kept:
+        return replace(knowledge, parts=rest), None
+    from republish.anonymize.attack.measures.guessing import Clues  # noqa: PLC0415 - as above
+
+    return replace(knowledge, parts=rest), Clues(**kept)
 
 
 def with_clues(knowledge: Knowledge, guesses: Guesses | None) -> Knowledge:
     """What is known of a series with the clues of its last release, of the people who are in it."""
     if guesses is None or guesses.clues is None:
         return knowledge
-    clues = guesses.clues
-    present = replace(
-        clues, said=clues.said.join(clues.hosts, on="person", how="semi", maintain_order="left")
-    )
-    tables = {f"{CLUES}{one.name}": getattr(present, one.name) for one in fields(Clues)}
+    hosts, said = guesses.clues.hosts, guesses.clues.said
+    present = said.join(hosts, on="person", how="semi", maintain_order="left")
+    tables = {f"{CLUES}hosts": hosts, f"{CLUES}said": present}
     return replace(knowledge, parts={**knowledge.parts, **tables})
