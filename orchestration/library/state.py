@@ -11,9 +11,11 @@ from typing import Any, Self
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.errors import HomeError
 from republish.anonymize.people.randomness import derive_key
+from republish.anonymize.principle import state as principle
 from republish.orchestration.chain.making import Remembered
-from republish.orchestration.chain.snapshot import Snapshot, kept_snapshot
+from republish.orchestration.chain.snapshot import KEPT, PEOPLE, Snapshot, kept_snapshot
 from republish.orchestration.series.release_record import (
+    COMMITTED,
     ReleaseRecord,
     read_committed,
     read_knowledge,
@@ -22,12 +24,12 @@ from republish.orchestration.series.release_record import (
     write_tables,
 )
 from republish.orchestration.storage.home import SHORTEST_KEY, private_folder
-from republish.orchestration.storage.store import write_text
+from republish.orchestration.storage.store import sha256, write_text
 
 KEY, SEALED = "secret.key", "state"
 """The file of the key in the folder of a state, and the purpose of the seal beside it."""
-RELEASES, COLUMNS = "releases", "columns"
-"""What a saved state says of itself: the dates so far, and the publisher's column names by ours."""
+RELEASES = "releases"
+"""What a saved state says of itself: the dates so far."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +73,16 @@ class State:
         """
         place = private_folder(Path(folder))
         place.chmod(0o700)
+        (place / COMMITTED).unlink(missing_ok=True)  # until the last line, nothing in the folder counts
         write_text(place / KEY, self.key)
         before, written = self.remembered, {}
         if self.snapshot is not None:
             self.snapshot.keep(place)
-            written = write_tables(place, before.state, before.knowledge or Knowledge())
-        columns = dict(self.snapshot.columns) if self.snapshot else {}
+            written = {name: sha256(place / name) for name in (PEOPLE, KEPT)}
+            written |= write_tables(place, before.state, before.knowledge or Knowledge())
         record = ReleaseRecord(
             parameters={},
-            made_from={RELEASES: list(self.releases), COLUMNS: columns},
+            made_from={RELEASES: list(self.releases)},
             declared=self.declared or {},
             promises=before.promises,
             files=written,
@@ -99,16 +102,13 @@ class State:
             raise HomeError(f"{place}: the state is not as it was saved: put it back from a copy")
         if not record.made_from[RELEASES]:
             return begun
-        snapshot = kept_snapshot(place)
-        if snapshot is None:
-            raise HomeError(f"{place}: has no snapshot of the last release: put it back from a copy")
-        # Read now: the folder may be written to before the next release.
-        state = type(read_state(place, record))(dict(read_state(place, record).tables))
+        # Read whole: the folder may be written to before the next release.
+        tables = dict(read_state(place, record).tables)
         return cls(
             begun.key,
             tuple(record.made_from[RELEASES]),
-            snapshot,
-            Remembered(state, read_knowledge(place, record), record.promises),
+            kept_snapshot(place),
+            Remembered(principle.State(tables), read_knowledge(place, record), record.promises),
             record.declared,
         )
 

@@ -17,6 +17,7 @@ from republish.anonymize.errors import (
     SnapshotError,
 )
 from republish.orchestration.library import release as releasing
+from republish.orchestration.library import state as saving
 from tests.hospital import KEY, RELEASES, make, manifest
 
 DECLARED = {
@@ -86,12 +87,26 @@ def test_a_state_that_was_changed_or_is_not_there_is_not_gone_on_from(hospital, 
     with pytest.raises(HomeError, match="no state was saved there"):
         rp.State.load(tmp_path / "nowhere")
     made(hospital)[0].state.save(tmp_path)
-    file = next(tmp_path.glob("state-*.parquet"))
-    file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(HomeError, match="not as it was saved"):
-        rp.State.load(tmp_path)
+    for pattern in ("state-*.parquet", "snapshot.parquet"):
+        file = next(tmp_path.glob(pattern))
+        content = file.read_bytes()
+        file.write_bytes(content[:-1])
+        with pytest.raises(HomeError, match="not as it was saved"):
+            rp.State.load(tmp_path)
+        file.write_bytes(content)
+    assert rp.State.load(tmp_path).releases == RELEASES[:1]
     with pytest.raises(HomeError, match="at least 16 characters"):
         rp.State.begin("short")
+
+
+def test_a_state_that_is_half_written_over_another_one_is_none(hospital, tmp_path, monkeypatch):
+    first, second, _ = made(hospital)
+    first.state.save(tmp_path)
+    monkeypatch.setattr(saving, "write_tables", lambda *_: 1 / 0)  # after the snapshot
+    with pytest.raises(ZeroDivisionError):
+        second.state.save(tmp_path)
+    with pytest.raises(HomeError, match="not as it was saved"):
+        rp.State.load(tmp_path)
 
 
 def test_a_release_touches_no_file_and_says_nothing_of_anybody(tmp_path, monkeypatch):
