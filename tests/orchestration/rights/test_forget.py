@@ -99,6 +99,18 @@ def test_nothing_is_left_of_them(home, series, people):
     assert traces(home, people, own) == set()
 
 
+def test_nothing_is_left_of_them_among_the_clues_by_which_values_are_guessed(hospital, tmp_path, people):
+    series = make(hospital.declare(expect={"guessed": 1}).series(tmp_path / "new"), FIRST, SECOND)
+    own, common = pseudonyms_of(series, people)
+    before = traces(series.home.path, people, own | common)
+    assert {
+        f"private/hospital/v1/{SECOND}/knowledge-clues_{name}.parquet" for name in ("hosts", "said")
+    } < before
+    forget(series, people, again=False)
+    assert traces(series.home.path, people, own) == set()
+    make(series, THIRD)
+
+
 def test_of_whoever_may_return_the_last_memory_is_left_and_no_name(home, series, people):
     own, common = pseudonyms_of(series, people)
     forget(series, people, again=True)
