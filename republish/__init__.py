@@ -33,25 +33,29 @@ __all__ = [
 """What is public. Everything else may change from version to version."""
 
 _PLACES = {
-    "anonymize.errors": ("RepublishError",),
-    "orchestration.dagster.component": ("ReleaseProduct", "release_partitions"),
-    "orchestration.library.contract": ("Contract",),
-    "orchestration.library.reading": ("Published", "audit", "read"),
-    "orchestration.library.release": ("Release", "release"),
-    "orchestration.library.state": ("State",),
-    "orchestration.readers.estimate.command": ("Measure", "estimate"),
+    "Contract": "orchestration.library.contract",
+    "Measure": "orchestration.readers.estimate.command",
+    "Published": "orchestration.library.reading",
+    "Release": "orchestration.library.release",
+    "ReleaseProduct": "orchestration.dagster.component",
+    "RepublishError": "anonymize.errors",
+    "State": "orchestration.library.state",
+    "audit": "orchestration.library.reading",
+    "estimate": "orchestration.readers.estimate.command",
+    "read": "orchestration.library.reading",
+    "release": "orchestration.library.release",
+    "release_partitions": "orchestration.dagster.component",
 }
 
 
 def __getattr__(name: str) -> Any:
-    place = next((place for place, names in _PLACES.items() if name in names), None)
-    if place is not None:
-        try:
-            return getattr(import_module(f"republish.{place}"), name)
-        except ModuleNotFoundError as error:
-            way_out = f"{error.name} is not installed: pip install 'republish[publish]'"
-            raise ImportError(f"republish.{name}: {way_out}", name=error.name) from error
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"republish.{_PLACES[name]}"), name)
+    except ModuleNotFoundError as error:
+        way_out = f"{error.name} is not installed: pip install 'republish[publish]'"
+        raise ImportError(f"republish.{name}: {way_out}", name=error.name) from error
 
 
 def __dir__() -> list[str]:

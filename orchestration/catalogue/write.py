@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from republish.anonymize.errors import HomeError, PublishedFolderError
@@ -13,7 +12,7 @@ from republish.orchestration.catalogue.entry import declared_in, entry_of
 from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.manifest import DATA_PACKAGE
-from republish.orchestration.storage.store import read_json, write_text
+from republish.orchestration.storage.store import json_text, read_json, write_text
 
 
 def write_catalogues(series: Series, folder: Path) -> list[Path]:
@@ -43,15 +42,10 @@ def write_catalogues(series: Series, folder: Path) -> list[Path]:
                 " version published it: begin another series to have it in a catalogue"
             )
         entries.append(entry_of(contract, where, manifest, package))
-    texts = {folder / "dcat.jsonld": _json(dcat(entries))}
+    texts = {folder / "dcat.jsonld": json_text(dcat(entries))}
     for entry in entries:
         texts[folder / entry.release / "ddi.xml"] = ddi(entry)
-        texts[folder / entry.release / "croissant.json"] = _json(croissant(entry))
+        texts[folder / entry.release / "croissant.json"] = json_text(croissant(entry))
     for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     return list(texts)
-
-
-def _json(content: object) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -204,6 +204,10 @@ def _naming_promises(verdict: Verdict, findings: pl.DataFrame) -> Verdict:
     """The verdict on the attack with the promises that it broke, and for how many."""
     if verdict.passed:
         return verdict
+    return replace(verdict, broken=broken_promises(findings) or verdict.broken)
+
+
+def broken_promises(findings: pl.DataFrame) -> list[str]:
+    """A sentence on each promise that is broken, and for how many."""
     broken = findings.filter(~pl.col("holds")).select("promise", "broken", "people").iter_rows()
-    named = [f"{promise} is broken for {count} of {people}." for promise, count, people in broken]
-    return replace(verdict, broken=named or verdict.broken)
+    return [f"{promise} is broken for {count} of {people}." for promise, count, people in broken]

@@ -57,11 +57,12 @@ def without_clues(knowledge: Knowledge | None) -> tuple[Knowledge | None, Clues 
     parts: Mapping[str, pl.DataFrame] = knowledge.parts
     kept = {name.removeprefix(CLUES): table for name, table in parts.items() if name.startswith(CLUES)}
     rest = {name: table for name, table in parts.items() if not name.startswith(CLUES)}
+    others = replace(knowledge, parts=rest)
     if not kept:
-        return replace(knowledge, parts=rest), None
+        return others, None
     from republish.anonymize.attack.measures.guessing import Clues  # noqa: PLC0415 - as above
 
-    return replace(knowledge, parts=rest), Clues(**kept)
+    return others, Clues(**kept)
 
 
 def with_clues(knowledge: Knowledge, guesses: Guesses | None) -> Knowledge:

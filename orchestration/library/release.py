@@ -25,7 +25,7 @@ from republish.anonymize.people.randomness import derive_key, generator
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise.attacked import ReleaseAttack
-from republish.orchestration.chain.audit import ATTACK, Attacked, attack_candidate
+from republish.orchestration.chain.audit import ATTACK, Attacked, attack_candidate, broken_promises
 from republish.orchestration.chain.changes import declared, refuse_changes
 from republish.orchestration.chain.delta import beside_expected, changes_between, compare_people, why_odd
 from republish.orchestration.chain.making import (
@@ -231,13 +231,8 @@ def _refuse_odd(made: Candidate, guessed: float | None, product: Product, date: 
 def _kept(attacked: Attacked, where: str) -> pl.DataFrame:
     """The attack's findings, if every promise holds."""
     findings = attacked.evidence[ATTACK]
-    broken = findings.filter(~pl.col("holds"))
-    if broken.height:
-        named = [
-            f"{promise} is broken for {count} of {people}"
-            for promise, count, people in broken.select("promise", "broken", "people").iter_rows()
-        ]
-        raise AuditFailed(f"{where}: the audit failed: {'; '.join(named)}")
+    if broken := broken_promises(findings):
+        raise AuditFailed(f"{where}: the audit failed, and there is no release. {' '.join(broken)}")
     return findings
 
 

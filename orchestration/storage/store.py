@@ -50,8 +50,12 @@ def write_csv(file: Path, table: pl.DataFrame) -> None:
 
 def write_json(file: Path, content: Mapping[str, Any]) -> None:
     """Write JSON, keys in the order given; the same bytes under every locale."""
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    write_text(file, text)
+    write_text(file, json_text(content))
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """JSON as it is written into files."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_text(file: Path, text: str) -> None:

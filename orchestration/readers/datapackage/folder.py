@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.readers.datapackage.readme import README, readme
 from republish.orchestration.readers.estimate.statements import ESTIMATE, estimate_sql
 from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST
-from republish.orchestration.storage.store import SUMS
+from republish.orchestration.storage.store import SUMS, json_text
 
 WRITTEN = (DATA_PACKAGE, README, ESTIMATE)
 """The texts that are made of contract and manifest."""
@@ -57,6 +56,6 @@ def texts_of_package(package: Mapping[str, Any]) -> dict[str, str]:
     }
     return {
         **estimate,
-        DATA_PACKAGE: json.dumps(package, indent=2, ensure_ascii=False) + "\n",
+        DATA_PACKAGE: json_text(package),
         README: readme(package, documents),
     }

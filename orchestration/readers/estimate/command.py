@@ -142,14 +142,14 @@ def estimate(
 def _of_everybody(folder: Path) -> str:
     """The beginning of the call that counts people of a release who are held back, too."""
     own, stated = package_of(folder)["republish"], read_json(folder / MANIFEST) or {}
-    held = own.get("held_back") or ({"by_value": None} if stated.get("held_back") else None)
-    if held is None:
+    held = own.get("held_back")
+    if held is None and not stated.get("held_back"):
         return "estimate("
-    if not held["by_value"] and "people" in held:
+    if held is not None and not held["by_value"]:
         return "estimate_everybody("
     why = (
         "an older version published it, which did not say for what"
-        if held["by_value"] is None
+        if held is None
         else "they wait because of their value, and are not like the others"
     )
     raise QueryError(f"--everybody: {folder} holds people back, and {why}. Count those who are published")

@@ -145,14 +145,8 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
     QueryError
         Saying what in it can't be asked for, and what can.
     """
-    parsed, plain = _parsed(ROWS + _about_missing(where)), _parsed(ROWS + "true")
-    condition, _ = _taken(parsed), _taken(plain)
-    if condition is None or _without_places(parsed) != _without_places(plain):
-        raise QueryError(f"--where {where}: can't be read as one condition, as in {_example(columns)}")
-    parts = list(_parts(condition))
-    for part in parts:
-        _check(part, f"--where {where}", columns)
-
+    wrong = f"can't be read as one condition, as in {_example(columns)}"
+    condition, plain = _expression(where, f"--where {where}", columns, wrong)
     met: set[Column] = set()
 
     def drawn(column: Column) -> str:
@@ -161,13 +155,29 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
 
     trees = [_with_numbers(condition, columns, drawn)]
     if binned := [column for column in met if column.is_in_bins]:
-        numbers = _numbers_to_try([number for part in parts for number in _numbers(part)], len(binned))
+        numbers = _numbers_to_try(
+            [number for part in _parts(condition) for number in _numbers(part)], len(binned)
+        )
         tried = [
             _with_numbers(condition, columns, partial(_nearest, dict(zip(binned, some, strict=True))))
             for some in itertools.product(numbers, repeat=len(binned))
         ]
         trees += [_conjunction(word, tried) for word in ("AND", "OR")]
     return Condition(*(_written(plain, tree) for tree in trees))
+
+
+def _expression(text: str, asked: str, columns: Mapping[str, Column], wrong: str) -> tuple[Any, Any]:
+    """An expression of a release's columns, parsed, and a statement in which it can stand.
+
+    Raises QueryError on what was `asked`: that it is `wrong`, or what in it can't be asked for.
+    """
+    parsed, plain = _parsed(ROWS + _about_missing(text)), _parsed(ROWS + "true")
+    expression, _ = _taken(parsed), _taken(plain)
+    if expression is None or _without_places(parsed) != _without_places(plain):
+        raise QueryError(f"{asked}: {wrong}")
+    for part in _parts(expression):
+        _check(part, asked, columns)
+    return expression, plain
 
 
 def _about_missing(where: str) -> str:
@@ -249,14 +259,9 @@ def checked_part(asked: str, columns: Mapping[str, Column]) -> Part:
     if asked.lower() in columns or asked.isidentifier():
         named = checked_column("--by", asked, columns)
         return Part(named.name, named.written, named.is_in_bins)
-    parsed, plain = _parsed(ROWS + _about_missing(asked)), _parsed(ROWS + "true")
-    expression, _ = _taken(parsed), _taken(plain)
-    if expression is None or _without_places(parsed) != _without_places(plain):
-        raise QueryError(
-            f"--by {asked}: is no column and no expression, as age // 10 is one; there are {_names(columns)}"
-        )
+    wrong = f"is no column and no expression, as age // 10 is one; there are {_names(columns)}"
+    expression, plain = _expression(asked, f"--by {asked}", columns, wrong)
     for part in _parts(expression):
-        _check(part, f"--by {asked}", columns)
         if (column := _column(part, columns)) and column.is_in_bins:
             raise QueryError(f"--by {asked}: {column.name} is published in bins; count by it as it is")
     return Part(asked, _written(plain, _with_numbers(expression, columns, lambda column: column.written)))
