@@ -53,7 +53,7 @@ NOT_HERE = {
     "corrections": "correcting values that were wrong",
     "published_to": "publishing to an object store",
 }
-"""What a contract may ask for that takes a home, by its key."""
+"""What a contract may ask for that only `republish release` does, by its key."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,8 @@ def release(
     SnapshotError
         If the people are not what the contract says, or odd beside those of the release before.
     ContractError
-        If the contract changed in a way that is neither safe nor accepted, or asks for what takes a home.
+        If the contract changed in a way that is neither safe nor accepted, or asks for something that only
+        `republish release` does.
     NotEligible, ValueChangeRefused
         If the principle refuses the people.
     AuditFailed
@@ -208,7 +209,7 @@ def _refuse_what_takes_a_home(contract: Contract) -> None:
 
 
 def _snapshot(people: pl.DataFrame, contract: Contract, state: State, date: str, where: str) -> Snapshot:
-    """The people under our own names and pseudonyms, if contract and release before let expect them."""
+    """The people under our own names and pseudonyms; SnapshotError if they are faulty or odd."""
     product = contract.product
     seen = look_at(people, product)
     refuse_faults(where, [seen], people, product, people.columns)

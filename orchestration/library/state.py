@@ -36,7 +36,7 @@ RELEASES = "releases"
 class State:
     """All that is remembered of a series: secret, and to be kept for the next release.
 
-    Whoever has it knows everybody's values. Without it a series can't be gone on with.
+    Whoever has it knows everybody's values. Without it the series can't be continued.
     """
 
     key: str = field(repr=False)
