@@ -17,7 +17,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test test-all test-rest costs coverage mutants lint ui bench pictures docs lock release clean
+.PHONY: setup demo test test-all test-rest costs coverage mutants lint ui bench pictures docs lock changelog release clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -78,6 +78,11 @@ lock:  ## after changing the dependencies in pyproject.toml; needs uv
 	$(COMPILE) pyproject.toml --extra publish --group build -o requirements.lock
 	$(COMPILE) --group dev --constraint requirements.lock -o requirements-dev.lock
 	$(COMPILE) pyproject.toml --constraint requirements.lock -o requirements-audit.lock
+	$(COMPILE) --resolution lowest-direct pyproject.toml --extra publish --group build -o requirements-lowest.lock
+
+changelog: $(DEVELOP)  ## a section of CHANGELOG.md of the pieces in changelog.d/: make changelog NEXT=1.2.0
+	@[ "$(origin NEXT)" = "command line" ] || { echo "which version? make changelog NEXT=1.2.0" >&2; exit 1; }
+	$(BIN)/towncrier build --yes --version $(NEXT)
 
 release: $(DEVELOP)  ## wheel, sources, bill of materials and digests, in build/release: the same bytes each time
 	rm -rf build/release

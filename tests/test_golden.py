@@ -6,7 +6,7 @@ After a change on purpose, write the file anew with
 
     PYTHONPATH=. .venv/bin/python -m tests.test_golden
 
-and say in the commit and in CHANGELOG.md which digests changed, and why.
+and say in the commit and in changelog.d/ which digests changed, and why.
 """
 
 import hashlib

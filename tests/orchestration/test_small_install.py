@@ -16,6 +16,7 @@ from tests.orchestration.audit.test_signature import write_private, write_public
 ROOT = Path(__file__).parents[2]
 LOCK = "requirements-audit.lock"
 LOCKS = ("requirements.lock", "requirements-dev.lock", LOCK)
+LOWEST = "requirements-lowest.lock"
 
 ONLY_THE_LOCKED = """
 import importlib.abc, importlib.metadata, os, re, sys
@@ -141,17 +142,31 @@ def test_the_small_install_asks_for_nothing_that_the_whole_one_does_not():
     assert pinned(LOCK).items() < whole.items()
 
 
-def test_the_locks_agree_are_hashed_and_name_no_index():
+@pytest.mark.parametrize("lock", [*LOCKS, LOWEST])
+def test_a_lock_is_hashed_and_names_no_index(lock):
+    text = (ROOT / lock).read_text()
+    assert "--universal --python-version 3.11" in text
+    assert not re.search(r"://|^-|@", text, flags=re.MULTILINE)
+    pins = re.findall(r"^\S+==.*\n.*", text, flags=re.MULTILINE)
+    assert pins
+    assert all("--hash=sha256:" in pin for pin in pins)
+
+
+def test_the_locks_agree():
     versions = {}
     for lock in LOCKS:
-        text = (ROOT / lock).read_text()
-        assert "--universal --python-version 3.11" in text
-        assert not re.search(r"://|^-|@", text, flags=re.MULTILINE)
-        pins = re.findall(r"^\S+==.*\n.*", text, flags=re.MULTILINE)
-        assert pins
-        assert all("--hash=sha256:" in pin for pin in pins)
         for name, version in pinned(lock).items():
             assert versions.setdefault(name, version) == version, name
+
+
+def test_the_lowest_dependencies_are_the_lower_ends_that_are_declared():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = [declared["project"]["dependencies"], declared["project"]["optional-dependencies"]["publish"]]
+    ends = dict(re.split(">=|,", one)[:2] for group in groups for one in group)
+    lowest = pinned(LOWEST)
+    assert {
+        name: end for name, end in ends.items() if not (lowest[name] + ".0.0").startswith(f"{end}.")
+    } == {}
 
 
 def test_what_develops_is_not_installed_for_the_demo():
