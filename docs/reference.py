@@ -63,7 +63,10 @@ PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
         "A list. `kind` is `number`, `date` or `category`. See [intervals](../how-to/intervals.md).",
         (NumberAttribute, DateAttribute, CategoryAttribute),
     ),
-    "sensitive": ("A column, or a list of them ([how](../how-to/sensitive_columns.md)).", (Sensitive,)),
+    "sensitive": (
+        "[A column, or several](../how-to/sensitive_columns.md): `name`, `unit`, `description`, `missing`, and",
+        (Sensitive,),
+    ),
     "columns": (
         "A list, of views alone. A column has the keys of a quasi-identifier but `min_width`, and `keep`.",
         (CategoryColumn,),
@@ -164,12 +167,15 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
     headings = ("key", "type", "default", "example", "principles, if not all", "what it says")
     lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
+    said: set[tuple[str, str]] = set()
     for key, (about, classes) in PARTS.items():
         rows = [
             (*row(name, field, examples[declared, name]), words(field))
             for declared, name, field in apart(classes)
             if (name == "keep") == (key == "columns") and (name != "kind" or key == "sensitive")
+            if (name, words(field)) not in said
         ]
+        said |= {(name, words(field)) for _, name, field in apart(classes)}
         lines += [f"## {key}", about, table(("key", "type", "default", "example", "what it says"), rows)]
     return "\n\n".join(lines) + "\n"
 
