@@ -63,10 +63,7 @@ PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
         "A list. `kind` is `number`, `date` or `category`. See [intervals](../how-to/intervals.md).",
         (NumberAttribute, DateAttribute, CategoryAttribute),
     ),
-    "sensitive": (
-        "[A column, or several](../how-to/sensitive_columns.md): `name`, `unit`, `description`, `missing`, and",
-        (Sensitive,),
-    ),
+    "sensitive": ("A column, or a list of them ([how](../how-to/sensitive_columns.md)).", (Sensitive,)),
     "columns": (
         "A list, of views alone. A column has the keys of a quasi-identifier but `min_width`, and `keep`.",
         (CategoryColumn,),
@@ -169,14 +166,20 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
     lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
     said: set[tuple[str, str]] = set()
     for key, (about, classes) in PARTS.items():
-        rows = [
-            (*row(name, field, examples[declared, name]), words(field))
+        here = [
+            (declared, name, field)
             for declared, name, field in apart(classes)
             if (name == "keep") == (key == "columns") and (name != "kind" or key == "sensitive")
+        ]
+        again = [f"`{name}`" for _, name, field in here if (name, words(field)) in said]
+        rows = [
+            (*row(name, field, examples[declared, name]), words(field))
+            for declared, name, field in here
             if (name, words(field)) not in said
         ]
-        said |= {(name, words(field)) for _, name, field in apart(classes)}
-        lines += [f"## {key}", about, table(("key", "type", "default", "example", "what it says"), rows)]
+        said |= {(name, words(field)) for _, name, field in here}
+        introduced = f"{about} As above: {', '.join(again)}." if again else about
+        lines += [f"## {key}", introduced, table(("key", "type", "default", "example", "what it says"), rows)]
     return "\n\n".join(lines) + "\n"
 
 
