@@ -94,7 +94,7 @@ others for a publisher. `republish COMMAND --help` says more on each. All have `
 words of this table."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""
-OFTEN = 3
+OFTEN = 2
 """An option that so many commands have is explained once."""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from republish.orchestration.audit import SECONDS
-from republish.orchestration.cli.options import Debug, Limit, known_language
+from republish.orchestration.cli.options import Debug, Limit, SignKey, known_language
 from republish.orchestration.languages.language import ENGLISH, LANGUAGES
 
 
@@ -60,14 +60,7 @@ def audit(
     purpose: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What the audit is for, for the report.")
     ] = None,
-    sign: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="KEY",
-            help="An Ed25519 private key (PEM): sign the report and the manifests of the releases. A"
-            " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
-        ),
-    ] = None,
+    sign: SignKey = None,
     language: Annotated[
         str,
         typer.Option(

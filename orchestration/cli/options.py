@@ -30,6 +30,22 @@ def _raised(given: list[str] | None) -> list[str] | None:
 ContractPath = Annotated[
     Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
 ]
+PublishedPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PUBLISHED",
+        help="A published release or series, or its address in an object store: s3://bucket/hospital/v1.",
+    ),
+]
+SignKey = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign",
+        metavar="KEY",
+        help="An Ed25519 private key (PEM): sign what is written, and the manifests of the releases. A"
+        " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
+    ),
+]
 HomePath = Annotated[
     Path | None,
     typer.Option(
