@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from republish.orchestration.audit import SECONDS
-from republish.orchestration.cli.options import Debug, Limit, SignKey, known_language
-from republish.orchestration.languages.language import ENGLISH, LANGUAGES
+from republish.orchestration.cli.options import Debug, Language, Limit, SignKey
+from republish.orchestration.languages.language import ENGLISH
 
 
 def audit(
@@ -61,13 +61,7 @@ def audit(
         str | None, typer.Option(metavar="TEXT", help="What the audit is for, for the report.")
     ] = None,
     sign: SignKey = None,
-    language: Annotated[
-        str,
-        typer.Option(
-            callback=known_language,
-            help=f"The language of the report's pages: {' or '.join(LANGUAGES)}. JSON is in English.",
-        ),
-    ] = ENGLISH,
+    language: Language = ENGLISH,
     seconds: Annotated[
         float,
         typer.Option(help="Seconds for each series to search for people who are known to share a value."),

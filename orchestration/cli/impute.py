@@ -16,7 +16,7 @@ def impute(
     published: PublishedPath,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file: .parquet or .csv.")],
     copies: Annotated[int, typer.Option("--copies", min=1, max=1000, help="How many tables.")] = 20,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same tables.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same answer.")] = 1,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
