@@ -17,13 +17,19 @@ import polars as pl
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "examples/from_python.ipynb"
 PAGE = ROOT / "docs/how-to/from_python.md"
+PLAIN: dict[str, Any] = {
+    "tbl_formatting": "NOTHING",
+    "tbl_hide_column_data_types": True,
+    "tbl_hide_dataframe_shape": True,
+}
+"""How frames are printed: names and values."""
 RUN = "This page is the notebook `examples/from_python.ipynb`, run.\n\n"
 
 
 def ran(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str | None]]:
     """Each cell, and what its last expression is; None if it has none, or is text."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    with contextlib.chdir(ROOT), pl.Config(tbl_width_chars=100):
+    with contextlib.chdir(ROOT), pl.Config(tbl_width_chars=100, **PLAIN):
         for cell in notebook["cells"]:
             yield cell, _value(cell, names) if cell["cell_type"] == "code" else None
 

@@ -94,7 +94,7 @@ others for a publisher. `republish COMMAND --help` says more on each. All have `
 words of this table."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""
-OFTEN = 3
+OFTEN = 2
 """An option that so many commands have is explained once."""
 
 
@@ -164,13 +164,22 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
     headings = ("key", "type", "default", "example", "principles, if not all", "what it says")
     lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
+    said: set[tuple[str, str]] = set()
     for key, (about, classes) in PARTS.items():
-        rows = [
-            (*row(name, field, examples[declared, name]), words(field))
+        here = [
+            (declared, name, field)
             for declared, name, field in apart(classes)
             if (name == "keep") == (key == "columns") and (name != "kind" or key == "sensitive")
         ]
-        lines += [f"## {key}", about, table(("key", "type", "default", "example", "what it says"), rows)]
+        again = [f"`{name}`" for _, name, field in here if (name, words(field)) in said]
+        rows = [
+            (*row(name, field, examples[declared, name]), words(field))
+            for declared, name, field in here
+            if (name, words(field)) not in said
+        ]
+        said |= {(name, words(field)) for _, name, field in here}
+        introduced = f"{about} As above: {', '.join(again)}." if again else about
+        lines += [f"## {key}", introduced, table(("key", "type", "default", "example", "what it says"), rows)]
     return "\n\n".join(lines) + "\n"
 
 

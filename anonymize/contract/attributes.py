@@ -33,7 +33,7 @@ class NumberAttribute(ColumnOfPeople):
     domain: NumberDomain
     """Lowest and highest value there can be. Two whole numbers make a whole-number attribute."""
     min_width: Number = 0
-    """The narrowest interval that may be published: values covered if whole-number, else length."""
+    """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
 
     @property
     def discrete(self) -> bool:
@@ -67,7 +67,7 @@ class DateAttribute(ColumnOfPeople):
     domain: DateDomain
     """Earliest and latest date there can be."""
     min_width: StrictInt = 0
-    """The narrowest interval that may be published, in days covered."""
+    """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
 
     discrete = property(lambda _: True)
     dtype = property(lambda _: pl.Date())
@@ -91,10 +91,10 @@ class CategoryAttribute(ColumnOfPeople):
     order: tuple[Label, ...] | None = None
     """The labels, in the order in which intervals are formed."""
     hierarchy: Annotated[tuple[tuple[Label, ...], ...] | None, Field(validate_default=True)] = None
-    """One path `leaf, parent, …, root` per label, here or in a file, or a rule (`{prefix: [3, 1], labels:
-    codes.csv}`, `{steps: …}`, `{year, quarter, …}`); the tree's leaves from left to right are the order."""
+    """One path `leaf, parent, …, root` per label, here or in a file, or a rule; the tree's leaves from left
+    to right are the order."""
     min_width: StrictInt = 0
-    """The fewest labels an interval may cover."""
+    """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
 
     discrete = property(lambda _: True)
     dtype = property(lambda _: pl.String())

@@ -39,7 +39,7 @@ class Expect(Declaration):
     """At most this share of a release's tuples are counterfeits."""
     guessed: Share | None = Field(default=None, exclude_if=lambda share: share is None)
     """At most this share of the people's values is guessed right by who learns from the groups of all
-    releases: one attack, measured at each release that says it, and no proof. `compare` shows what it is."""
+    releases: one attack, and no proof. `compare` shows what it is."""
 
     @field_validator("people")
     @classmethod

@@ -71,8 +71,8 @@ class Schema(Table):
     rows: Literal["one", "several"] = Field("one", exclude_if=lambda rows: rows == "one")
     """Whether a person has `one` row in a snapshot, or may have `several`: visits, claims, marks."""
     row: Label | None = Field(None, exclude_if=lambda row: row is None)
-    """Of several rows, the column that tells a row from all others; never published. Without it, rows are
-    told apart by all their columns, and a row in which one changes is another one."""
+    """Of several rows, the column that tells a row from all others; never published. Without it, a row in
+    which any column changes is another one."""
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod

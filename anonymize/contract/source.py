@@ -80,9 +80,8 @@ class FileSource(Written):
     """Snapshots that arrive as files."""
 
     path: StrictStr
-    """A file for each release (`.parquet`, `.csv`, `.tsv`, these with `.gz` or `.zst`, `.xlsx`, `.sas7bdat`,
-    `.sav`, `.dta`), or a folder of them (`{release}/*.parquet`); relative to the contract, or in an object
-    store (`s3://bucket/{release}.parquet`). `{release:%Y%m}` writes the date in another way."""
+    """A file for each release (`.parquet`, `.csv`, …), or a folder of them (`{release}/*.parquet`); relative
+    to the contract, or in an object store. `{release:%Y%m}` writes the date in another way."""
     separator: StrictStr = ","
     """Between the columns of a CSV file: one letter. Of a .tsv file, a tab."""
     encoding: StrictStr = "utf-8"
@@ -192,8 +191,8 @@ class TableSource(Declaration):
     """`delta:FOLDER`, `iceberg:FOLDER` or `iceberg:catalog.namespace.table`; a folder is relative to the
     contract, or of Delta in an object store."""
     versions: dict[StrictStr, StrictInt] = Field(default_factory=dict)
-    """The version (of Iceberg the snapshot's id) of single releases, by date; of others it is that of the
-    moment at which the release is due."""
+    """The version (of Iceberg the snapshot's id) of single releases; of others, the one at the moment when
+    the release is due."""
 
     @property
     def format(self) -> str:
@@ -286,9 +285,9 @@ class Releases(Declaration):
     """The date of the first release."""
     cron: StrictStr | None = None
     """The schedule, in five fields or a word (`@daily`, `@weekly`, `@monthly`, `@quarterly`, `@halfyearly`,
-    `@yearly`). Each tick from `first` on is a release, named by its date. Without it, there is one."""
+    `@yearly`). Each tick from `first` on is a release. Without it, there is one."""
     last: Date | None = Field(None, exclude_if=lambda last: last is None)
-    """The last day on which there is a release; without it, releases go on."""
+    """The last day of a release; without it, releases go on."""
 
     @field_validator("cron")
     @classmethod

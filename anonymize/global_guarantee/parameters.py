@@ -46,8 +46,8 @@ class GlobalGuarantee(Parameters):
     forget_after: StrictInt | None = None
     """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
     rows_per_person: StrictInt | None = Field(None, exclude_if=lambda most: most is None)
-    """Where people have several rows (`rows: several`): so many rows of a person are in a release at most,
-    which divide what it may spend among them. Further rows are left out, by lot."""
+    """With `rows: several`, the most rows of a person in a release, which divide what it may spend among
+    them. Further rows are left out, by lot."""
 
     @field_validator("releases", "forget_after", "rows_per_person")
     @classmethod

@@ -49,15 +49,14 @@ class MInvariance(BucketParameters):
     frequent each value is among new people, which costs counterfeits. A series keeps it."""
     spread: Mapping[str, Any] = Field({}, exclude_if=lambda spread: not spread)
     """How far apart a person's lowest and highest candidate of a sensitive number are at least, by its
-    column: `income: 0.3` is the share of all bins between them, and `income: {ratio: 2}` how many times the
-    one is as large as the other."""
+    column: a share of all bins, or `{ratio: 2}`, how many times the one is as large as the other."""
     regroup: float = Field(REGROUP, ge=0, le=1, exclude_if=lambda share: share == REGROUP)
     """Of the groups whose people are all still there, this share is made anew in each release, those with the
-    longest intervals first. With 1, people are put among others in every release, which an adversary learns
-    from; with 0, groups stay until somebody leaves, and intervals grow longer."""
+    longest intervals first. An adversary learns from groups that are made anew; intervals of those that
+    stay grow longer."""
     values_per_person: StrictInt | None = Field(None, ge=1, exclude_if=lambda most: most is None)
-    """Where people have several rows (`rows: several`): so many signatures a person gets at most, ever, one
-    for each of their values. Rows with further values are left out, by lot, unless a signature has them."""
+    """With `rows: several`, the most signatures that a person ever gets, one for each of their values. Rows
+    with further values are left out, by lot, unless a signature has them."""
 
     @property
     def promises_spread(self) -> bool:

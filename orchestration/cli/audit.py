@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from republish.orchestration.audit import SECONDS
-from republish.orchestration.cli.options import Debug, Limit, known_language
-from republish.orchestration.languages.language import ENGLISH, LANGUAGES
+from republish.orchestration.cli.options import Debug, Language, Limit, SignKey
+from republish.orchestration.languages.language import ENGLISH
 
 
 def audit(
@@ -60,21 +60,8 @@ def audit(
     purpose: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What the audit is for, for the report.")
     ] = None,
-    sign: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="KEY",
-            help="An Ed25519 private key (PEM): sign the report and the manifests of the releases. A"
-            " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
-        ),
-    ] = None,
-    language: Annotated[
-        str,
-        typer.Option(
-            callback=known_language,
-            help=f"The language of the report's pages: {' or '.join(LANGUAGES)}. JSON is in English.",
-        ),
-    ] = ENGLISH,
+    sign: SignKey = None,
+    language: Language = ENGLISH,
     seconds: Annotated[
         float,
         typer.Option(help="Seconds for each series to search for people who are known to share a value."),

@@ -68,8 +68,8 @@ def restore(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Copies of all that is out, as product/series/release: what was published after the backup"
-            " is made once more, and must become what it was.",
+            help="Copies of all that is out, as product/series/release: later releases are made once more,"
+            " and must become what they were.",
         ),
     ] = None,
     log: Annotated[

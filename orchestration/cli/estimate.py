@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from republish.orchestration.cli.options import Debug, Form, Limit
+from republish.orchestration.cli.options import Debug, Form, Limit, PublishedPath
 from republish.orchestration.cli.terminal import err, out, raw, whole
 
 if TYPE_CHECKING:
@@ -23,10 +22,7 @@ MOST_LINES = 200
 
 
 def estimate(
-    published: Annotated[
-        Path,
-        typer.Argument(metavar="PUBLISHED", help="A published release, or a series of releases."),
-    ],
+    published: PublishedPath,
     where: Annotated[
         str | None,
         typer.Option(

@@ -40,8 +40,7 @@ def forget(
         bool,
         typer.Option(
             "--that-is-all",
-            help="Say, in a restored home, that whoever was forgotten after the backup is forgotten again,"
-            " as far as you can know. Releases go on.",
+            help="Say, in a restored home, that whoever was forgotten after the backup is forgotten again.",
         ),
     ] = False,
     delete: Annotated[

@@ -8,20 +8,15 @@ from typing import Annotated
 import typer
 
 from republish.orchestration.cli.estimate import say_held_back
-from republish.orchestration.cli.options import Debug, Limit
+from republish.orchestration.cli.options import Debug, Limit, PublishedPath
 from republish.orchestration.cli.terminal import out
 
 
 def impute(
-    published: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PUBLISHED", help="A published release, or a series of releases; or its s3:// address."
-        ),
-    ],
+    published: PublishedPath,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file: .parquet or .csv.")],
     copies: Annotated[int, typer.Option("--copies", min=1, max=1000, help="How many tables.")] = 20,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same tables.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same answer.")] = 1,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:

@@ -27,8 +27,34 @@ def _raised(given: list[str] | None) -> list[str] | None:
     return given
 
 
+def _known_language(language: str) -> str:
+    """A language that pages can be written in.
+
+    Raises typer.BadParameter if there is no catalogue of it.
+    """
+    if language not in LANGUAGES:
+        raise typer.BadParameter(f"{language} is none of {', '.join(LANGUAGES)}")
+    return language
+
+
 ContractPath = Annotated[
     Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
+]
+PublishedPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PUBLISHED",
+        help="A published release or series, or its address in an object store: s3://bucket/hospital/v1.",
+    ),
+]
+SignKey = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign",
+        metavar="KEY",
+        help="An Ed25519 private key (PEM): sign what is written, and the manifests of the releases. A"
+        " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
+    ),
 ]
 HomePath = Annotated[
     Path | None,
@@ -50,15 +76,14 @@ Limit = Annotated[
     ),
 ]
 """No command looks at it: it holds for all that is read from here on."""
+Language = Annotated[
+    str,
+    typer.Option(
+        "--language",
+        metavar="NAME",
+        help=f"The language of pages: {' or '.join(LANGUAGES)}. JSON is in English.",
+        callback=_known_language,
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 """No command looks at it: `main` finds it among the words, also where a command never began."""
-
-
-def known_language(language: str) -> str:
-    """A language that pages can be written in.
-
-    Raises typer.BadParameter if there is no catalogue of it.
-    """
-    if language not in LANGUAGES:
-        raise typer.BadParameter(f"{language} is none of {', '.join(LANGUAGES)}")
-    return language

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from republish.orchestration.cli.options import ContractPath, Debug, HomePath, known_language
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath, Language
 from republish.orchestration.cli.terminal import out
-from republish.orchestration.languages.language import ENGLISH, LANGUAGES
+from republish.orchestration.languages.language import ENGLISH
 
 
 def person(
@@ -27,15 +27,7 @@ def person(
             help="A file with the person's identifier on its only line. Default: standard input.",
         ),
     ] = None,
-    language: Annotated[
-        str,
-        typer.Option(
-            "--language",
-            metavar="NAME",
-            help=f"The language of the sheet: {' or '.join(LANGUAGES)}. JSON is in English.",
-            callback=known_language,
-        ),
-    ] = ENGLISH,
+    language: Language = ENGLISH,
     home: HomePath = None,
     debug: Debug = False,
 ) -> None:

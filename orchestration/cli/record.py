@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from republish.orchestration.cli.options import ContractPath, Debug, HomePath
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath, SignKey
 from republish.orchestration.cli.terminal import out
 
 
@@ -16,14 +16,7 @@ def record(
     folder: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Write record.html and record.json there.")
     ],
-    sign: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="KEY",
-            help="An Ed25519 private key (PEM): sign the record and the manifests of the releases. A"
-            " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
-        ),
-    ] = None,
+    sign: SignKey = None,
     home: HomePath = None,
     debug: Debug = False,
 ) -> None:

@@ -18,8 +18,7 @@ def validate(
         bool,
         typer.Option(
             "--all",
-            help="Try the releases of all snapshots that are there, each built on the one before. Do so"
-            " before the first release: it can't be taken back.",
+            help="Try the releases of all snapshots that are there, each built on the one before.",
         ),
     ] = False,
     profile: Annotated[

@@ -7,19 +7,12 @@ from typing import Annotated
 
 import typer
 
-from republish.orchestration.cli.options import Debug, Limit
+from republish.orchestration.cli.options import Debug, Limit, PublishedPath
 from republish.orchestration.cli.terminal import out
 
 
 def verify(
-    published: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PUBLISHED",
-            help="A published release, published/hospital/v1/2024-01-01 say, or its series,"
-            " published/hospital/v1; or the address of one in an object store, s3://bucket/hospital/v1.",
-        ),
-    ],
+    published: PublishedPath,
     report: Annotated[
         Path | None,
         typer.Option(
