@@ -51,9 +51,7 @@ def sketch(
     drawn, left_out = sketch_of(tables, by, secret, keep)
     write_sketch(file, drawn)
     few = f"{len(drawn.digests):,} of {drawn.people:,} people, by {', '.join(drawn.by)}"
-    out.print(
-        f"{file}: digests of {few}. Whoever has the secret, too, can test whether somebody is among them"
-    )
+    out.print(f"{file}: digests of {few}. Whoever has it and the secret can test who is among these")
     if left_out:
         out.print(f"{left_out:,} rows are left out: they lack an entry of --by")
 
