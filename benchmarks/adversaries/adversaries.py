@@ -104,7 +104,7 @@ def tables(
     """A table for each people: m-invariance with shares of groups made anew, and `others`' principles."""
     for name, m in TABLES.items():
         rows, without = [], ""
-        for said, principle in _principles(m, regroup, others=others):
+        for said, principle in principles(m, regroup, others=others):
             series = _series(name, people, releases, is_transient=principle["name"] == "global_guarantee")
             if series is None:
                 return
@@ -123,7 +123,7 @@ def tables(
         yield Table(f"{name}: 1/m is {1 / m:.1%}; {without}", HEADINGS, rows)
 
 
-def _principles(
+def principles(
     m: int, regroup: tuple[float, ...], *, others: bool
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """How each is called, and its parameters."""

@@ -43,7 +43,18 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
         named = _braced(", ".join(names))
         gaps.append(Gap(Text("People who are left out because {names} is missing", names=named), LEFT_OUT))
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
-    return gaps + ([] if attacked and all(map(len, rows)) else [ALGORITHM]) + NEVER_COVERED
+    gaps += [] if attacked and all(map(len, rows)) else [ALGORITHM]
+    return [*gaps, _known_values_gap(attacked), *NEVER_COVERED]
+
+
+def _known_values_gap(attacked: list[AttackedSeries]) -> Gap:
+    """Adversaries who know other values than those of people drawn at random, where these were measured."""
+    measured = [one.releases[-1].known_people is not None for one in attacked]
+    what = Text(
+        "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
+        " quasi-identifiers"
+    )
+    return Gap(what, CHOSEN_PEOPLE if measured and all(measured) else NOBODY_KNOWN)
 
 
 def _shard_gaps(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
@@ -158,13 +169,17 @@ ONE_GROUP_EACH = Gap(
     "no private folder was given (--private). Each person in the last release is covered by one group alone,"
     " and the attacks took it for the person's group.",
 )
+CHOSEN_PEOPLE = Text(
+    "the promises assume that everybody's presence and quasi-identifiers are known, and no values. What is"
+    " learned from the values of people drawn at random, and from the releases themselves, are figures that"
+    " are not promised; of chosen people, or with other knowledge, nothing was measured."
+)
+NOBODY_KNOWN = Text(
+    "the promises assume that everybody's presence and quasi-identifiers are known, and no values. What some"
+    " people's values say of others was not measured: that takes people's groups. What can be learned from"
+    " the releases themselves is a figure that is not promised."
+)
 NEVER_COVERED = [
-    Gap(
-        "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
-        " quasi-identifiers",
-        "the background knowledge assumed is everybody's presence and quasi-identifiers, no values. What can"
-        " be learned from the releases themselves is a figure that is not promised.",
-    ),
     Gap(
         "Times and owners of the files where they are offered for download",
         "they are not part of the folders' content and change with every copy.",

@@ -21,6 +21,7 @@ from republish.orchestration.cli.person import person
 from republish.orchestration.cli.record import record
 from republish.orchestration.cli.release import release
 from republish.orchestration.cli.schema import schema
+from republish.orchestration.cli.sketch import overlap, sketch
 from republish.orchestration.cli.status import status
 from republish.orchestration.cli.tidy import tidy
 from republish.orchestration.cli.ui import ui
@@ -66,7 +67,7 @@ def _before_any_command(
 
 of_a_publisher = (
     *(init, schema, status, release, validate, compare, demo, ui, tidy, backup, restore),
-    *(person, forget, record, catalogue),
+    *(person, forget, record, catalogue, sketch, overlap),
 )
 for command in (*of_a_publisher, verify, estimate, associate, impute, audit):
     app.command()(command)

@@ -142,6 +142,18 @@ def test_without_hosting_groups_the_report_says_what_it_did_not_cover(folders):
     assert not any("groups of" in gap for gap in covered)
 
 
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_what_some_people_s_values_say_is_called_measured_where_it_is(folders, is_measured, monkeypatch):
+    if not is_measured:
+        monkeypatch.setattr("republish.orchestration.audit.series.strike_out", lambda *_: None)
+    run(folders, "v1", out=folders / "report")
+    said = report(folders / "report")
+    assert [bool(one["releases"][-1]["known_people"]) for one in said["series"]] == [is_measured]
+    (why,) = [gap["why"] for gap in said["not_covered"] if "some people's sensitive" in gap["what"]]
+    assert ("of people drawn at random" in why) == is_measured
+    assert ("was not measured" in why) != is_measured
+
+
 def test_a_stray_file_in_a_release_is_reported(folders):
     (folders / "published/hospital/v1/2024-01-01/notes.txt").write_text("counterfeits: see row 7")
     assert run(folders, "v1", out=folders / "report") == 3

@@ -93,8 +93,9 @@ COMMANDS = (
 
 
 def test_every_command_is_tried():
-    """`restore` below; `associate`, which takes exact quasi-identifiers, in its own tests."""
-    tried = {command.split()[0] for command in COMMANDS} | {"restore", "associate"} | SERVERS
+    """`restore` below; `associate`, which takes exact quasi-identifiers, and two publishers' in their own."""
+    elsewhere = {"restore", "associate", "sketch", "overlap"}
+    tried = {command.split()[0] for command in COMMANDS} | elsewhere | SERVERS
     assert tried == {command.callback.__name__ for command in app.registered_commands}
 
 
