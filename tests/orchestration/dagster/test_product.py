@@ -194,8 +194,53 @@ def test_a_backfill_whose_last_snapshot_is_odd_publishes_those_before(hospital, 
     assert materialized(instance, "publication") == [FIRST, SECOND]
     assert evaluated(instance, "delta", "expected") == {FIRST: True, SECOND: True, THIRD: False}
     later = [("release", one) for one in ("coverage", "attack", "expected")] + [("publication", CHAIN_CHECK)]
-    for asset, check in later:  # that did not come to the third release
-        assert evaluated(instance, asset, check) == {FIRST: True, SECOND: True}
+    for asset, check in later:
+        assert evaluated(instance, asset, check) == {FIRST: True, SECOND: True, THIRD: False}
+        assert not_reached(instance, asset, check) == THIRD
+
+
+def not_reached(instance, asset, check):
+    """The release that a check says that it was not reached for, as a warning."""
+    (record,) = instance.event_log_storage.get_asset_check_execution_history(
+        dg.AssetCheckKey(key(asset), check), limit=1
+    )
+    found = record.event.asset_check_evaluation
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert found.description.startswith(f"Not reached: {found.partition} was refused at ")
+    return found.partition
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda people: people[:100], "of the people of the snapshot before are in this one"),
+        (lambda people: people.drop("age"), "the column age is missing: add or rename it in the source"),
+    ],
+)
+def test_the_first_line_of_a_run_that_failed_is_what_a_publisher_needs(
+    series, instance, hospital, change, words
+):
+    hospital.deliver(THIRD, change(hospital.snapshot(THIRD)))
+    made = run(series, instance, THIRD, raise_on_error=False)
+    logs = instance.all_logs(made.run_id)
+    events = [entry.dagster_event for entry in logs if entry.dagster_event]
+    failures = ("STEP_FAILURE", "PIPELINE_FAILURE")
+    errors = [event.event_specific_data.error for event in events if event.event_type_value in failures]
+    assert len(errors) == 2
+    for error in errors:
+        first = error.message.splitlines()[0]
+        assert first.startswith("Refused: hospital")
+        assert words in first
+        assert error.cause is None  # else it is said a second time, with a stack of its own
+    for asset, check in [("release", "coverage"), ("release", "expected"), ("publication", CHAIN_CHECK)]:
+        assert not_reached(instance, asset, check) == THIRD
+
+
+def test_a_run_of_a_part_says_nothing_of_checks_that_it_was_not_to_reach(series, instance, hospital):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age"))
+    assert not run(series, instance, THIRD, raise_on_error=False, asset_selection=[key("snapshot")]).success
+    assert evaluated(instance, "snapshot", "snapshot") == {THIRD: False}
+    assert evaluated(instance, "release", "coverage") == {}
 
 
 def test_a_backfill_of_a_part_that_fails_publishes_nothing(hospital, instance, tmp_path):
