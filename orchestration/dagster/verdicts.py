@@ -9,6 +9,7 @@ import dagster as dg
 
 from republish.orchestration.dagster.figures import legible
 from republish.orchestration.expectations import Verdict
+from republish.orchestration.languages.language import plain
 
 FIXED = {
     *("expectations", "promises", "promises that hold", "rows of evidence", "safe"),
@@ -71,6 +72,8 @@ COLUMNS = {
 }
 """What the UI calls a column of a check's evidence."""
 ANSWERS = {True: "yes", False: "no"}
+TINY = 1e-6
+"""Numbers that Dagster would show with a power of ten."""
 
 
 def words_of(verdict: Verdict) -> str | None:
@@ -97,7 +100,11 @@ def metadata_of(verdict: Verdict) -> dict[str, Any]:
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of evidence as a reader knows it; what there is none of is an empty entry."""
-    return {
-        COLUMNS.get(name, name): ANSWERS[entry] if isinstance(entry, bool) else legible(entry)
-        for name, entry in row.items()
-    }
+    return {COLUMNS.get(name, name): _entry(entry) for name, entry in row.items()}
+
+
+def _entry(entry: Any) -> Any:
+    if isinstance(entry, bool):
+        return ANSWERS[entry]
+    is_tiny = isinstance(entry, float) and 0 < abs(entry) < TINY
+    return plain(entry) if is_tiny else legible(entry)

@@ -107,8 +107,8 @@ def test_the_runs_of_the_command_are_on_the_page_of_runs(page):
 def test_a_check_says_what_was_promised_and_found(page):
     found = "At least 3 values in each group with anybody new: fewest found 3."
     path = "assets/hospital/release?view=checks&checkDetail=m_uniqueness"
-    shown = page.open(path, "This is a blocking asset check.", found, "newcomers")
-    assert re.search(r"newcomers \d+ .*Plots", shown)
+    shown = page.open(path, "This is a blocking asset check.", found, "people with a new signature")
+    assert re.search(r"people with a new signature \d+ .*Plots", shown)
 
 
 def test_every_check_of_a_release_is_listed_as_passed(page):
@@ -128,7 +128,7 @@ def test_the_report_of_a_publication_has_a_line_for_each_check(page):
 
 def test_the_figures_of_a_release_are_on_its_page(page):
     shown = page.open("assets/hospital/release?view=overview", "mean error of counts (%)", "interval widths")
-    fewest = "fewest candidate values of a person, over all releases"
+    fewest = "possible values left, by group (fewest)"
     error = "mean error of counts (%)"
     for name, figure in (("people released", "300"), (fewest, "3"), (error, r"\d+\.\d+")):
         assert re.search(rf"\b{re.escape(name)} .{{0,60}}?\b{figure}\b", shown), name
@@ -140,10 +140,25 @@ def test_figures_are_plotted_over_the_releases(page):
     page.click("Plots", "mean width of age (years)")
     plotted = page.run(PLOTTED)
     assert plotted["people released"] == [300, 300]
-    assert not [name for name in plotted if name.startswith("fewest")]  # as promised, in every release
+    assert not [name for name in plotted if "possible values" in name]  # as promised, in every release
     assert plotted["counterfeits"][0] == 0
     assert all(0 < error < 200 for error in plotted["mean error of counts (%)"])
     assert len(plotted["mean width of age (years)"]) == 2
+
+
+def test_what_was_promised_and_found_is_a_picture_on_the_page_of_the_audit(page):
+    page.open("assets/clinic/audit?view=overview", "promised and found, over the releases", "Show Markdown")
+    page.click("[Show Markdown]", "How many values are possible for a person")
+    assert page.run("document.querySelector('img[alt^=\"How many values\"]').naturalWidth") > 600
+
+
+def test_published_rows_are_a_table_beside_what_they_say(page):
+    page.open("assets/hospital/publication?view=overview", "ten published rows", "Show Markdown")
+    page.run(
+        "[...document.querySelectorAll('button, a')].filter(e => e.innerText == '[Show Markdown]')[1].click()"
+    )
+    page.read("No row belongs to one person.", "of somebody in the group, or a counterfeit")
+    assert page.run("document.querySelectorAll('td').length") > 100
 
 
 # ---- a second series

@@ -66,7 +66,8 @@ def of_series(
         is_promised = part is not None
         if chart.bars:
             if svg := _bars(series, chart, part, language):
-                drawn.append(Drawn(language.say(chart.caption), svg, is_promised, chart.is_internal))
+                internal = chart.is_internal or not is_promised
+                drawn.append(Drawn(language.say(chart.caption), svg, is_promised, internal))
             continue
         shown = _over(series, chart, part, language)
         if shown.lines:
