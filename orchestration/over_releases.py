@@ -52,6 +52,16 @@ def over_releases(
     )
 
 
+def in_words(chart: OverReleases, language: Language) -> str:
+    """A chart in which nothing moves, in place of straight lines."""
+    same = ", ".join(
+        f"{name}: {language.figure(next(one for one in line if one is not None))}"
+        for name, line in chart.lines.items()
+    )
+    said = language.say(Text("The same in every release: {figures}.", figures=same))
+    return " ".join((chart.name, said, *([f"({chart.promise})"] if chart.promise else ())))
+
+
 def what_changed(parameters: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     """The parameters that are others than in the release before, by the place of the release.
 

@@ -9,15 +9,19 @@ import dagster as dg
 
 from republish.anonymize.plot import OverReleases, Plot, ShareChart
 from republish.orchestration.drawing import draw
+from republish.orchestration.languages.language import Language
+from republish.orchestration.over_releases import in_words
 from republish.orchestration.svg import as_svg
 
 
 def picture(*charts: Plot | ShareChart | OverReleases) -> dg.MarkdownMetadataValue:
-    """Charts as pictures in the page, so that they need no file."""
+    """Charts as pictures in the page, so that they need no file; those in which nothing moves, in words."""
     return dg.MetadataValue.md("\n\n".join(map(_embedded, charts)))
 
 
 def _embedded(chart: Plot | ShareChart | OverReleases) -> str:
+    if isinstance(chart, OverReleases) and not chart.moves:
+        return in_words(chart, Language())
     if isinstance(chart, Plot):
         stream = io.BytesIO()
         draw(chart, stream, "png")

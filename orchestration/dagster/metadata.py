@@ -110,7 +110,7 @@ def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
-            # They are texts: of most, Dagster would plot a straight line. What moves is drawn below.
+            # They are texts: of most, Dagster would plot a straight line. What moves is drawn.
             **as_text(committed.attack),
             **{name: picture(*charts) for name, charts in _over_releases(series, so_far).items() if charts},
             "checks": f"{len(committed.verdicts)}, {f'{failed} failed' if failed else 'all passed'}",
@@ -251,8 +251,8 @@ def _over_releases(series: Series, so_far: Mapping[str, ReleaseRecord]) -> dict[
         for name in named({figure: last.attack[figure]})
     ]
     return {
-        name: [chart for chart in charts if chart.moves]
-        for name, charts in ((PROMISED_AND_FOUND, promised), (MOVES, others))
+        PROMISED_AND_FOUND: [chart for chart in promised if chart.lines],
+        MOVES: [chart for chart in others if chart.moves],
     }
 
 

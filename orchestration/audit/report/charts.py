@@ -14,7 +14,7 @@ from republish.anonymize.text import Text
 from republish.orchestration.audit.findings import AttackedSeries
 from republish.orchestration.drawing import draw
 from republish.orchestration.languages.language import Language
-from republish.orchestration.over_releases import changes_of, over_releases
+from republish.orchestration.over_releases import changes_of, in_words, over_releases
 from republish.orchestration.svg import as_svg
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
@@ -103,16 +103,7 @@ def _drawn(chart: OverReleases, language: Language, *, is_promised: bool, is_int
     internal = is_internal or not is_promised
     if chart.moves:
         return Drawn(chart.name, as_svg(chart, language.number), is_promised, internal)
-    same = ", ".join(
-        f"{name}: {language.figure(next(one for one in line if one is not None))}"
-        for name, line in chart.lines.items()
-    )
-    words = [
-        chart.name,
-        language.say(Text("The same in every release: {figures}.", figures=same)),
-        *([f"({chart.promise})"] if chart.promise else ()),
-    ]
-    return Drawn(" ".join(words), "", is_promised, internal)
+    return Drawn(in_words(chart, language), "", is_promised, internal)
 
 
 def _bars(series: AttackedSeries, chart: Chart, part: Part | None, language: Language) -> str:
