@@ -150,7 +150,9 @@ class _Releases:
             )
 
     def _legend(self) -> list[list[str]]:
-        """The names of lines, in as many rows as they need."""
+        """The names of lines, in as many rows as they need; none where the chart's own name says it."""
+        if list(self.named) == [self.chart.name]:
+            return []
         rows: list[list[str]] = [[]]
         for name in self.named:
             if rows[-1] and LEFT + _width([*rows[-1], name]) > RIGHT:
