@@ -93,6 +93,13 @@ def test_it_says_when_by_whom_what_for_and_with_what(page, described):
     assert (described["auditor"], described["purpose"]) == ("Ada Officer", "Yearly review.")
 
 
+def test_the_first_page_of_both_versions_says_in_sentences_what_the_contract_promises(audited):
+    for name in ("audit", "handout"):
+        before, _, _ = (audited / f"report/{name}.html").read_text().partition("<h2>Conclusion</h2>")
+        assert "Each person keeps at least 3 possible values" in before
+        assert "The contract promises" in before
+
+
 def test_nothing_is_green_but_promises_that_were_kept(page, described):
     body = page.partition("<body>")[2]
     promised = section(page, "What was promised, and what was found")
