@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -42,3 +42,27 @@ class ShareChart:
     lines: tuple[Steps, ...]
     others: str = ""
     """What the lines without a name are called together, if there are any."""
+
+
+@dataclass(frozen=True)
+class OverReleases:
+    """A chart of figures over the releases of a series, drawn without a plotting library, as above."""
+
+    name: str
+    y_label: str
+    releases: tuple[str, ...]
+    lines: Mapping[str, tuple[float | None, ...]]
+    """A figure for each release, by what the line is called; None where a release has none."""
+    promised: tuple[float | None, ...] = ()
+    """What each release promised of them; empty where nothing is."""
+    promise: str = ""
+    """What that is called."""
+    changed: Mapping[int, str] = field(default_factory=dict)
+    """What changed with a release, by its place: a parameter of the contract."""
+    top: float | None = None
+    """Where the axis ends; None for a little above all figures."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether any line does: the others would be straight."""
+        return any(len({figure for figure in line if figure is not None}) > 1 for line in self.lines.values())

@@ -48,7 +48,8 @@ def main() -> None:
         page.resize(*WIDE)  # else Dagster leaves out all but the names
         page.open("locations/republish/asset-groups/hospital/lineage", *ASSETS, "Great Expectations", checks)
         _keep(page, "lineage", *WIDE, GRAPH)
-        page.open(f"{RELEASE}?view=checks&checkDetail=m_uniqueness", "At least 4 values", "newcomers")
+        words = "At least 4 values", "people with a new signature"
+        page.open(f"{RELEASE}?view=checks&checkDetail=m_uniqueness", *words)
         _keep(page, "checks", 1400, 900)
         page.open(f"{RELEASE}?view=overview", "mean error of counts")
         page.click("Plots", "mean width of age")

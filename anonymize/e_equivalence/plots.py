@@ -26,8 +26,11 @@ def plots(contract: Contract[EEquivalence], states: Mapping[str, State]) -> list
     cuts = {release: state.tables["cuts"] for release, state in states.items()}
     last = list(states.values())[-1]
     return [
-        Plot("cut of each bucket", lambda axes: _draw_cuts(axes, cuts, contract.principle.e)),
-        Plot("graph of the weakest bucket", lambda axes: _draw_graph(axes, last), height=4),
+        Plot(
+            "smallest cut of each signature, over the releases",
+            lambda axes: _draw_cuts(axes, cuts, contract.principle.e),
+        ),
+        Plot("graph of the signature with the smallest cut", lambda axes: _draw_graph(axes, last), height=4),
     ]
 
 
@@ -38,7 +41,7 @@ def _draw_cuts(axes: Any, cuts: Mapping[str, pl.DataFrame], e: int) -> None:
     for _, bucket in together.group_by("bucket_id", maintain_order=True):
         axes.plot(bucket["at"], bucket["min_cut"], color="C0", alpha=0.4, marker=".")
     axes.axhline(2 * (e - 1), color="C3", linewidth=1)
-    axes.annotate("2(e - 1)", (0, 2 * (e - 1)), fontsize=8, color="C3", va="bottom")
+    axes.annotate("promised: above 2(e - 1)", (0, 2 * (e - 1)), fontsize=8, color="C3", va="bottom")
     shown = range(0, len(place), max(1, len(place) // 6))
     axes.set(ylabel="smallest cut so far", xticks=list(shown), yscale="log")
     axes.set_xticklabels([list(place)[at] for at in shown], fontsize=8)

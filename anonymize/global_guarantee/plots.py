@@ -32,7 +32,7 @@ def plots(contract: Contract[GlobalGuarantee], states: Mapping[str, State]) -> l
         axes.tick_params(axis="x", labelrotation=30, labelsize=7)
         axes.legend(frameon=False, fontsize=8, title="more releases", title_fontsize=8)
 
-    return [Plot("releases left", draw)]
+    return [Plot("people by the further releases that can place them", draw)]
 
 
 def _label(start: int, stop: int) -> str:

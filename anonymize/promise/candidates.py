@@ -20,7 +20,9 @@ _attack_together: Callable[..., AttackResult] = on_first_call(
     "republish.anonymize.attack.candidates", "attack_several_series"
 )
 
-LEFT = "How many candidate values a person has, after all releases so far are intersected."
+LEFT = (
+    "How many values are possible for a person (candidate values), after all releases so far are intersected."
+)
 RISK = "The largest risk of any person: 1 divided by the fewest candidate values that a person has so far."
 
 
@@ -147,7 +149,7 @@ class Candidates(Part):
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
             LEFT,
-            "candidate values",
+            "possible values left",
             (
                 Curve("fewest_candidates_now", "fewest"),
                 Curve("candidates_of_5_percent", "5 % have no more"),

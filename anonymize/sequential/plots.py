@@ -32,7 +32,7 @@ def plots(contract: ViewContract[Sequential], states: Mapping[str, State]) -> li
             draw, height = _intervals(cut), 2.0
             if isinstance(column, CategoryColumn):  # a line for each node
                 draw, height = _tree(column, cut), min(12.0, 0.8 + 0.22 * cut.height)
-            charts.append(Plot(f"Cut of {column.name}", draw, height))
+            charts.append(Plot(f"published labels of {column.name} (its cut)", draw, height))
     return charts
 
 

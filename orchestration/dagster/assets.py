@@ -12,7 +12,7 @@ from republish.orchestration.chain.delta import EXPECTED, compare_snapshots
 from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.dagster import metadata
-from republish.orchestration.dagster.figures import named
+from republish.orchestration.dagster.figures import plotted
 from republish.orchestration.dagster.lineage import lineage_of
 from republish.orchestration.dagster.names import (
     AUDIT,
@@ -135,7 +135,7 @@ def _delta(described: Series) -> Step:
             return Done(says="is not kept any more", metadata={}, is_kept=False)
         return Done(
             says="compared with the snapshot before",
-            metadata={DELTA: named(compared.figures.as_json())},
+            metadata={DELTA: plotted(compared.figures.as_json())},
             verdicts=(compared.verdict,),
         )
 

@@ -7,18 +7,27 @@ import io
 
 import dagster as dg
 
-from republish.anonymize.plot import Plot, ShareChart
+from republish.anonymize.plot import OverReleases, Plot, ShareChart
 from republish.orchestration.drawing import draw
-from republish.orchestration.share_chart import as_svg
+from republish.orchestration.languages.language import Language
+from republish.orchestration.over_releases import in_words
+from republish.orchestration.svg import as_svg
 
 
-def picture(chart: Plot | ShareChart) -> dg.MarkdownMetadataValue:
-    """A chart as a picture in the page, so that it needs no file."""
-    if isinstance(chart, ShareChart):
-        kind, drawn = "svg+xml", as_svg(chart).encode()
-    else:
+def picture(*charts: Plot | ShareChart | OverReleases) -> dg.MarkdownMetadataValue:
+    """Charts as pictures in the page, so that they need no file; those in which nothing moves, in words."""
+    return dg.MetadataValue.md("\n\n".join(map(_embedded, charts)))
+
+
+def _embedded(chart: Plot | ShareChart | OverReleases) -> str:
+    if isinstance(chart, OverReleases) and not chart.moves:
+        return in_words(chart, Language())
+    if isinstance(chart, Plot):
         stream = io.BytesIO()
         draw(chart, stream, "png")
         kind, drawn = "png", stream.getvalue()
+    else:
+        kind, drawn = "svg+xml", as_svg(chart).encode()
     encoded = base64.b64encode(drawn).decode()
-    return dg.MetadataValue.md(f"![{chart.name}](data:image/{kind};base64,{encoded})")
+    caption = f"{chart.name}\n\n" if isinstance(chart, OverReleases) else ""  # others have it as their entry
+    return f"{caption}![{chart.name}](data:image/{kind};base64,{encoded})"

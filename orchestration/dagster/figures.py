@@ -1,4 +1,4 @@
-"""The names of figures in the UI: what a reader knows, with their unit, in place of our names of fields."""
+"""Figures in the UI: under names that a reader knows, with the digits that matter."""
 
 from __future__ import annotations
 
@@ -6,61 +6,127 @@ from collections.abc import Mapping
 from typing import Any
 
 NAMES = {
+    # a release
     "people": "people released",
-    "tuples": "published tuples",
+    "tuples": "published rows",
     "held_back": "people held back",
     "batch_counterfeits": "counterfeits for people who are not eligible",
     "carried": "people carried over",
     "returned": "people who returned",
     "inserted": "people who are new",
+    "new": "people who are new",
+    "deleted": "people who left",
+    "separated": "people with another signature than before",
+    "apart": "people whose value changed, in groups of their own",
+    "buckets": "signatures in use",
     "deferred_now": "new people held back",
     "deferred_alike": "most new people held back with the same combination",
     "deferred_alike_in_a_column": "most new people held back with the same value of a column",
+    "largest_group": "people in the largest group",
+    "values": "sensitive values that anybody has",
+    "new_counterfeits": "counterfeits that the release adds",
+    "cuts": "signatures whose graph has a smallest cut",
+    "smallest_cut": "smallest cut of a signature's graph (weight)",
+    "nodes": "nodes of all graphs or trees",
+    "edges": "edges of all graphs",
+    "links": "pairs of a person and a value with a part of the budget spent",
+    "remembered": "people in the ledger",
+    "forgotten": "people who left the ledger",
+    "placed_no_more": "people whom no further release can place",
+    "placed_once_more": "people whom one further release can place",
+    "releases_left_of_most": "further releases that can place half of the people",
+    "specializations": "steps from the most general view",
+    "earlier_releases": "releases that the view is joined with",
+    # what changed since the snapshot before
+    "changed": "people whose value changed",
+    "moved": "people whose quasi-identifiers changed",
+    "corrected": "people whose wrong value was corrected",
+    "renamed": "people with a value that looks renamed",
+    "drifted": "people who left and are here under another form of their identifier",
+    "all_but_one_character": "new identifiers that are like one that is gone, but for a character",
+    # what an adversary is left with
+    "people_ever": "people ever released",
+    "vulnerable": "vulnerable people (of a view: records)",
+    "misled": "people with no possible value left",
+    "smallest_candidates": "possible values left, by quasi-identifiers (fewest)",
+    "smallest_candidates_by_host": "possible values left, by group (fewest)",
+    "fewest_candidates_now": "possible values left, of people in this release (fewest)",
+    "candidates_of_5_percent": "possible values left (5 % have no more)",
+    "median_candidates": "possible values left (median)",
+    "mean_candidates": "possible values left (mean)",
+    "mean_covering_groups": "groups that a person may be in (mean)",
+    "risk_by_quasi_identifiers": "largest risk of a person, by quasi-identifiers (probability)",
+    "risk_by_host": "largest risk of a person, by group (probability)",
+    "exposed": "people exposed by counterfeits",
+    "deferred": "people who were ever held back: known to have a frequent value",
+    "waiting": "people who are new and wait, all of them",
+    "waited": "people who waited, and may have the value that most of these have",
+    "guessed_waited": "values guessed right of people who waited (share)",
     "new_held_back": "new people held back",
     "most_alike": "largest share of one combination among new people held back",
     "most_of_a_column": "largest share of one value of a column among new people held back",
-    "deleted": "people who left",
-    "separated": "people with another signature than before",
-    "buckets": "signatures in use",
-    "people_ever": "people ever released",
-    "smallest_candidates": "fewest candidate values of a person, over all releases",
-    "fewest_candidates_now": "fewest candidate values of a person in this release",
-    "candidates_of_5_percent": "candidate values that 5 % of the people do not exceed",
-    "median_candidates": "median candidate values of a person",
-    "mean_candidates": "mean candidate values of a person",
-    "smallest_candidates_by_host": "fewest candidate values of a person, knowing groups",
-    "mean_covering_groups": "mean groups that cover a person",
-    "risk_by_quasi_identifiers": "largest risk of a person, knowing quasi-identifiers (probability)",
-    "risk_by_host": "largest risk of a person, knowing groups (probability)",
-    "misled": "people without a candidate value",
-    "exposed": "people exposed by counterfeits",
-    "deferred": "people who were ever deferred: known to have a frequent value",
-    "waiting": "people who are new and wait, all of them",
-    "waited": "people who waited, and have the value among their candidates that most of these have",
-    "guessed_waited": "values guessed right of people who waited (share)",
-    "fewest_people": "fewest people in a group",
+    "fewest_people": "people in a group, without counterfeits (fewest)",
     "beside_counterfeits": "people in groups with counterfeits",
     "guessed_beside": "values guessed right beside counterfeits (share)",
     "lone_ends": "ends of intervals that are one person's own value",
+    "least_spread": "distance of a person's possible numbers (least share of all bins)",
+    "median_spread": "distance of a person's possible numbers (median share of all bins)",
+    "smallest_equivalence": "people known to have the same values as others (fewest)",
     "largest_breach_probability": "largest probability of ever having had a value",
     "largest_by_frequencies": "largest risk of a new person, by frequencies (probability)",
+    "persons": "people ever released, of several rows",
+    "most_rows": "rows of a person (most)",
+    "most_values": "signatures that a person ever had (most)",
+    "alike": "people with different values under one signature",
+    "ever_had": "largest probability of a value that a person ever had",
+    "as_independent": "the same, if a person's rows were independent (mean)",
+    "smallest_class": "rows with the same quasi-identifiers (fewest)",
+    "prosecutor_risk": "prosecutor risk (probability)",
+    "journalist_risk": "journalist risk (probability)",
+    "marketer_risk": "marketer risk (share of rows)",
+    "fewest_values_of_a_class": "values of rows with the same quasi-identifiers (fewest)",
+    "records_of_the_join": "records of all joins",
+    "values_on_x": "combinations of the columns X",
+    "linked_values": "possible values on Y of a value on X (fewest)",
+    "linkability": "largest confidence from X to Y (share)",
 }
 """What the UI calls a figure; others have the words of their field."""
 CONSTANT = {"promises", "broken_promises", "hosts_known", "ends"}
-"""Figures of an attack that are the same in every release that is published: they are no plot."""
+"""Figures of an attack that are the same in every release that is published: they are not shown."""
 SELDOM = {"batch_counterfeits"}
 """Figures that are shown where they are not 0."""
-
-
-def as_text(figures: Mapping[str, Any]) -> dict[str, str]:
-    """Figures as texts: what is promised stays as it is, and a plot of it would be a straight line."""
-    return {name: f"{figure:,}" for name, figure in figures.items()}
+MOSTLY_NONE = {"held_back", "corrected", "renamed", "drifted"}
+"""Figures that are plotted where they are not 0."""
 
 
 def named(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Figures under the names that a reader knows; without those that could not be counted."""
     return {
-        NAMES.get(name, name.replace("_", " ")): figure
+        NAMES.get(name, name.replace("_", " ")): legible(figure)
         for name, figure in figures.items()
         if figure is not None and name not in CONSTANT and (figure or name not in SELDOM)
     }
+
+
+def plotted(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures as `named` has them, as numbers, which Dagster plots; but for those that are mostly 0."""
+    none = {name: figure for name, figure in figures.items() if name in MOSTLY_NONE and not figure}
+    return named(figures) | as_text(none)
+
+
+def as_text(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Figures as `named` has them, as texts: Dagster has no plot of these."""
+    return {name: f"{figure:,}" for name, figure in named(figures).items()}
+
+
+def legible(figure: Any) -> Any:
+    """A number with three digits or all that stand before its point; anything else as it is.
+
+    Examples
+    --------
+    >>> legible(0.2497314), legible(21.652833), legible(11826.8156), legible(20_000)
+    (0.25, 21.7, 11827, 20000)
+    """
+    if not isinstance(figure, float):
+        return figure
+    return float(f"{figure:.3g}") if abs(figure) < 1000 else round(figure)

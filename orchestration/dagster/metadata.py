@@ -15,15 +15,18 @@ from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.contract import Product, Schema, View
 from republish.anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from republish.anonymize.formats.published import knowledge_table
-from republish.anonymize.plot import Plot, ShareChart
+from republish.anonymize.plot import OverReleases, Plot, ShareChart
 from republish.anonymize.principles import principle_of
 from republish.anonymize.utility.usefulness import usefulness
 from republish.anonymize.utility.views import view_usefulness
 from republish.orchestration.chain.publication import Publication
 from republish.orchestration.chain.snapshot import Taken
 from republish.orchestration.dagster.charts import picture
-from republish.orchestration.dagster.figures import as_text, named
+from republish.orchestration.dagster.figures import as_text, legible, named, plotted
 from republish.orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
+from republish.orchestration.dagster.preview import preview
+from republish.orchestration.languages.language import Language
+from republish.orchestration.over_releases import over_releases, what_changed
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import several_columns
 from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_state, read_tables
@@ -33,10 +36,24 @@ from republish.orchestration.storage.parts import scan_parts, table_files
 from republish.orchestration.storage.store import read_table
 
 ERROR = "mean error of counts (%)"
+COUNTERFEIT_SHARE = "counterfeits among published rows (%)"
+PROMISED_AND_FOUND = "promised and found, over the releases"
+MOVES = "what else moves, over the releases"
 GROUPS_SHOWN = 50_000
 """The number of groups in charts of a release whose people are divided; up to twice as many."""
 RELEASES_SHOWN = 24
-"""The number of releases in charts of the principle's memory."""
+"""The number of releases in charts over releases, this one the last."""
+
+TEXT_OR_NUMBER = "String or Int64"
+"""What a contract calls a column whose values it does not declare."""
+TYPES = {
+    TEXT_OR_NUMBER: "text or whole number",
+    "String": "text",
+    "Int64": "whole number",
+    "Float64": "number",
+    "Date": "date",
+}
+"""What the UI calls the type of a column."""
 
 
 def draw_soon(contract: Product) -> None:
@@ -49,14 +66,13 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
     """People, and the columns that are read."""
     contract = series.contract
     columns = [
-        dg.TableColumn(contract.identifier, description="identifier; never published"),
+        _column(contract.identifier, TEXT_OR_NUMBER, "identifier; never published"),
+        *(_column(one.name, one.dtype, f"{contract.ROLE}, {one.kind}") for _, one in contract.attributes()),
         *(
-            dg.TableColumn(one.name, str(one.dtype), description=f"{contract.ROLE}, {one.kind}")
-            for _, one in contract.attributes()
+            _column(one.name, one.dtype, f"sensitive, {one.semantics}")
+            for _, one in contract.sensitive_columns()
         ),
     ]
-    for _, one in contract.sensitive_columns():
-        columns.append(dg.TableColumn(one.name, description=f"sensitive, {one.semantics}"))
     counts = {"people": snapshot.people, "dagster/row_count": snapshot.people}
     divided = {"shards": str(contract.shards)} if contract.shards > 1 else {}
     return {**counts, **divided, **_column_schema(columns)}
@@ -67,14 +83,17 @@ def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict
     figures, counts, contract = committed.figures, committed.counts, series.contract
     if counts is None:
         return {}
-    seconds = {f"time: {part} (s)": spent for part, spent in committed.seconds.items()}
+    seconds = {f"time: {part} (s)": round(spent, 1) for part, spent in committed.seconds.items()}
     failed = sum(not verdict.passed for verdict in committed.verdicts)
     findings = (committed.attack.get(name, 0) for name in ("promises", "broken_promises"))
     tables = _tables(series, release, committed)
+    so_far = _records(series, release)
+    shares = _counterfeits(so_far)
     stated = {
         COUNTERFEITS: {
             "counterfeits": counts.counterfeits,
-            "counterfeits among published tuples (%)": 100 * counts.counterfeits / max(1, counts.tuples),
+            COUNTERFEIT_SHARE: legible(_counterfeit_share(committed)),
+            **({f"{COUNTERFEIT_SHARE}, over the releases": picture(shares)} if shares.moves else {}),
         }
     }
     memory = principle_of(contract).memory
@@ -82,7 +101,7 @@ def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict
     return {
         **remembered,
         RELEASE: {
-            **named(figures),
+            **plotted(figures),
             **seconds,
             **_what_is_asked_first(series, release, committed, tables),
             "dagster/row_count": counts.tuples,
@@ -91,8 +110,9 @@ def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
-            **named(committed.attack),
-            # They are texts, because a plot of them would be a straight line.
+            # They are texts: of most, Dagster would plot a straight line. What moves is drawn.
+            **as_text(committed.attack),
+            **{name: picture(*charts) for name, charts in _over_releases(series, so_far).items() if charts},
             "checks": f"{len(committed.verdicts)}, {f'{failed} failed' if failed else 'all passed'}",
             "promises": "{}, {} broken".format(*findings),
         },
@@ -103,6 +123,9 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
     """The folder, what the chain of manifests is checked by, and a report of the release."""
     return {
         "report": dg.MetadataValue.md(_report(series, release, publication.manifest)),
+        "ten published rows, and what is true of whom": dg.MetadataValue.md(
+            preview(series.contract, publication.folder)
+        ),
         "folder": dg.MetadataValue.path(publication.folder),
         "manifest sha256": publication.manifest_sha256,
         **named({name: publication.manifest[name] for name in ("tuples", "counterfeits")}),
@@ -114,7 +137,9 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     parameters = ", ".join(
         f"{name} {value}" for name, value in manifest["principle"].items() if name != "name"
     )
-    counted = [f"{manifest[name]:,} {name.replace('_', ' ')}" for name in COUNTED]
+    counted = [
+        f"{figure:,} {name}" for name, figure in named({one: manifest[one] for one in COUNTED}).items()
+    ]
     committed = series.record(release)
     verdicts = committed.verdicts if committed else ()
     made = f"{manifest['principle']['name']} ({parameters}), release {manifest['n']}"
@@ -141,7 +166,7 @@ def _what_is_asked_first(
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
     contract = series.contract
     asked = ("smallest_candidates", "smallest_candidates_by_host")
-    shown: dict[str, Any] = as_text(named({name: committed.attack.get(name) for name in asked}))
+    shown: dict[str, Any] = as_text({name: committed.attack.get(name) for name in asked})
     release_format = principle_of(contract).format(contract)
     snapshot = series.private(release) / "snapshot.parquet"
     counts = committed.counts
@@ -155,10 +180,10 @@ def _what_is_asked_first(
         known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
         found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     if not found.errors_by_column:
-        return {**shown, ERROR: 100 * found.query_error}
+        return {**shown, ERROR: legible(100 * found.query_error)}
     assert contract.sensitive is not None
     errors = {**found.errors_by_column, contract.sensitive.name: found.query_error}
-    return {**shown, **{f"{ERROR}: {name}": 100 * error for name, error in errors.items()}}
+    return {**shown, **{f"{ERROR}: {name}": legible(100 * error) for name, error in errors.items()}}
 
 
 def _tables(series: Series, release: str, committed: ReleaseRecord) -> dict[str, pl.DataFrame] | None:
@@ -197,6 +222,56 @@ def _is_kept(folder: Path, committed: ReleaseRecord) -> bool:
     return all((folder / name).exists() for name in committed.files)
 
 
+def _records(series: Series, release: str) -> dict[str, ReleaseRecord]:
+    """What is kept of the last releases up to this one, by their names."""
+    last = series.due[: series.number(release)][-RELEASES_SHOWN:]
+    kept = {due: series.record(due) for due in last}
+    return {due: record for due, record in kept.items() if record and record.counts}
+
+
+def _over_releases(series: Series, so_far: Mapping[str, ReleaseRecord]) -> dict[str, list[OverReleases]]:
+    """Charts of what the attacks found: of what is promised, and of what else moves."""
+    release, last = list(so_far.items())[-1]
+    promises = [last.promises[series.number(due) - series.number(release) - 1] for due in so_far]
+    figures = {due: record.attack for due, record in so_far.items()}
+    declared = [(chart, part) for part in promises[-1] for chart in part.charts if not chart.bars]
+    promised = [
+        over_releases(
+            chart, figures, [one.part(type(part)) for one in promises], _changed(so_far), Language()
+        )
+        for chart, part in declared
+    ]
+    drawn = {curve.figure for chart, _ in declared for curve in chart.curves}
+    others = [
+        OverReleases(
+            name, "", tuple(so_far), {name: tuple(legible(one.get(figure)) for one in figures.values())}
+        )
+        for figure in last.attack
+        if figure not in drawn
+        for name in named({figure: last.attack[figure]})
+    ]
+    return {
+        PROMISED_AND_FOUND: [chart for chart in promised if chart.lines],
+        MOVES: [chart for chart in others if chart.moves],
+    }
+
+
+def _counterfeits(so_far: Mapping[str, ReleaseRecord]) -> OverReleases:
+    """The share of counterfeits over the releases."""
+    lines = {"counterfeits": tuple(map(_counterfeit_share, so_far.values()))}
+    return OverReleases(COUNTERFEIT_SHARE, "% of rows", tuple(so_far), lines, changed=_changed(so_far))
+
+
+def _changed(so_far: Mapping[str, ReleaseRecord]) -> dict[int, str]:
+    return what_changed([record.parameters for record in so_far.values()])
+
+
+def _counterfeit_share(record: ReleaseRecord) -> float:
+    """Counterfeits among the published rows of a release, in per cent."""
+    assert record.counts is not None, "only releases are shown of which something is kept"
+    return 100 * record.counts.counterfeits / max(1, record.counts.tuples)
+
+
 def _plots(
     series: Series, release: str, committed: ReleaseRecord, tables: Mapping[str, pl.DataFrame] | None
 ) -> list[Plot | ShareChart]:
@@ -214,12 +289,10 @@ def _plots(
     charts = release_format.plots(tables, contract)
     if principle.plots is None:
         return charts
-    last = series.due[: series.number(release)][-RELEASES_SHOWN:]
-    kept = {due: series.record(due) for due in last}
     states = {
         due: read_state(series.private(due), record)
-        for due, record in kept.items()
-        if record and _is_kept(series.private(due), record)
+        for due, record in _records(series, release).items()
+        if _is_kept(series.private(due), record)
     }
     return [*charts, *principle.plots(contract, states)]
 
@@ -232,11 +305,8 @@ def _published_columns(series: Series) -> dict[str, Any]:
         column.name: column for name, table in tables.items() if name != COUNTERFEITS for column in table
     }
     shown = [
-        dg.TableColumn(RELEASE_COLUMN, "Date", description="the release: the same in every row"),
-        *(
-            dg.TableColumn(column.name, column.dtype, description=str(column.description))
-            for column in columns.values()
-        ),
+        _column(RELEASE_COLUMN, "Date", "the release: the same in every row"),
+        *(_column(column.name, column.dtype, str(column.description)) for column in columns.values()),
     ]
     source, names = asset_key(series, SNAPSHOT), contract.column_names()
     origins = {
@@ -245,6 +315,11 @@ def _published_columns(series: Series) -> dict[str, Any]:
         if column.origin not in (None, IDENTIFIER)
     }
     return {**_column_schema(shown), "dagster/column_lineage": dg.TableColumnLineage(origins)}
+
+
+def _column(name: str, dtype: object, says: str) -> dg.TableColumn:
+    """A column, with its type in a reader's words."""
+    return dg.TableColumn(name, TYPES.get(str(dtype), str(dtype)), description=says)
 
 
 def _column_schema(columns: list[dg.TableColumn]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any, TextIO, cast
 
 import dagster as dg
 
-from republish.anonymize.errors import RepublishError
 from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.orchestration.dagster.assets import CANDIDATE
 from republish.orchestration.dagster.factory import product_definitions
@@ -67,9 +66,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     except dg.DagsterExecutionInterruptedError:
         raise KeyboardInterrupt from None
     except dg.Failure as failure:
-        if isinstance(failure.__cause__, RepublishError):
-            raise failure.__cause__ from None
-        raise getattr(failure, "unexpected", failure) from None
+        raise getattr(failure, "error", failure) from None
     committed = series.record(release)
     counts = None if committed is None else committed.counts
     if committed is None or counts is None:

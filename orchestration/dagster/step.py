@@ -1,7 +1,7 @@
 """A step of a release as Dagster assets: the same loop, errors and checks for every step."""
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,11 +112,13 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
                 with _refusals():
                     refuse_other_home(series)
                     done = made[release] = step.work(series, release)
-            except dg.Failure as failure:
+            except Refused as failure:
                 new = _finish(context, series, described, step, made, later)
                 keep_facts(context, series, new)
-                _log_checks(context, on, release, tuple(_found(failure, step)))
-                yield from (_result(verdict, on) for verdict in _found(failure, step))
+                found = _found(failure, step)
+                _log_not_reached(context, described, (step, *later), release, {one.promise for one in found})
+                _log_checks(context, on, release, tuple(found))
+                yield from (_result(verdict, on) for verdict in found)
                 if new:
                     context.log.info(f"{', '.join(new)}: published before it failed")
                 raise
@@ -174,7 +176,7 @@ def _finish(
         try:
             with _refusals():
                 steps = [(step, done), *((one, one.work(series, release)) for one in later)]
-        except dg.Failure as failure:
+        except Refused as failure:
             context.log.warning(f"{release}: not published: {failure.description}")
             break
         for one, its in steps:
@@ -195,28 +197,72 @@ def _refusals() -> Iterator[None]:
     """A refusal of ours ends the step with its own words, and is not tried again."""
     try:
         yield
-    except RepublishError as error:
-        raise dg.Failure(description=str(error), allow_retries=False) from error
     except Exception as error:  # noqa: BLE001 - whatever a library raises
-        raise UnexpectedFailure(error) from None
+        raise Refused(error) from None
 
 
-class UnexpectedFailure(dg.Failure):
-    """A library's error without its words: they may quote a person's value, and Dagster keeps them."""
+class Refused(dg.Failure):
+    """The end of a run: a refusal in its own words.
+
+    A library's error has none of its own: they may quote a person's value, and Dagster keeps them.
+    """
 
     def __init__(self, error: Exception):
         at = traceback.extract_tb(error.__traceback__)[-1]
-        super().__init__(
-            description=f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish"
-            " release --debug shows more of it, and keeps nothing",
-            allow_retries=False,
+        unexpected = (
+            f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish release --debug"
+            " shows more of it, and keeps nothing"
         )
-        self.unexpected = error
+        description = str(error) if isinstance(error, RepublishError) else unexpected
+        super().__init__(description=description, allow_retries=False)
+        self.error = error
 
 
-def _found(failure: dg.Failure, step: Step) -> list[Verdict]:
+# Python begins a message with the module of its class, but for built-in ones; what a publisher needs stands
+# first on the page of a run.
+Refused.__module__ = "builtins"
+
+
+def _log_not_reached(
+    context: dg.AssetExecutionContext,
+    described: Series,
+    steps: Sequence[Step],
+    release: str,
+    found: Collection[str],
+) -> None:
+    """Say of each check that a release did not come to that it was not reached.
+
+    Without it, Dagster shows these as failed too. It has no state for a check that was not looked at in a run
+    that failed: what comes nearest is a warning, in words.
+
+    Parameters
+    ----------
+    steps
+        The one that failed, and those after it.
+    found
+        Checks of the first one that have a verdict.
+    """
+    selected = context.run.asset_selection
+    for step in steps:
+        for name, asset in _shown_on(described, step).items():
+            if (step is steps[0] and name in found) or (selected and asset not in selected):
+                continue
+            context.log_event(
+                dg.AssetCheckEvaluation(
+                    asset_key=asset,
+                    check_name=name,
+                    passed=False,
+                    severity=dg.AssetCheckSeverity.WARN,
+                    description=f"Not reached: {release} was refused at {steps[0].name}, before this check "
+                    "was looked at. The check did not fail; the page of the run says what did.",
+                    partition=release,
+                )
+            )
+
+
+def _found(failure: Refused, step: Step) -> list[Verdict]:
     """The verdicts on the checks of a step that failed; a step's only check fails with it."""
-    refusal = failure.__cause__
+    refusal = failure.error
     if isinstance(refusal, RepublishError) and refusal.verdicts:
         return list(refusal.verdicts)
     return [

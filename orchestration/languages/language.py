@@ -12,6 +12,7 @@ import io
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ class Language:
         if value is None:
             return NONE
         if isinstance(value, float) and not value.is_integer():
-            return self.number(f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}")
+            return self.number(f"{value:,.0f}" if abs(value) >= 1_000 else plain(value))
         return self.number(f"{int(value):,}") if isinstance(value, int | float) else self.say(value)
 
     def percent(self, share: float | None) -> str:
@@ -97,6 +98,17 @@ class Language:
 
         written: str = format_date(dt.date.fromisoformat(date), locale=self.name)
         return written
+
+
+def plain(value: float) -> str:
+    """A number with four digits, and without a power of ten.
+
+    Examples
+    --------
+    >>> plain(1e-09), plain(0.33333)
+    ('0.000000001', '0.3333')
+    """
+    return f"{Decimal(f'{value:.4g}'):f}"
 
 
 class _Filled(string.Formatter):

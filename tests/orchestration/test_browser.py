@@ -35,6 +35,11 @@ PLOTTED = """(() => {
 """The figures of every plot on the page, which are drawn and stand nowhere as text."""
 
 
+LAST_MARKDOWN = """[...document.querySelectorAll("button, a")].filter(
+    each => each.innerText.trim() === "[Show Markdown]").at(-1).click()"""
+WIDTH = """document.querySelector("img[alt='people ever released']")?.naturalWidth || 0"""
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """A home with two products: one has something upstream, the other one has begun its second series."""
@@ -107,8 +112,8 @@ def test_the_runs_of_the_command_are_on_the_page_of_runs(page):
 def test_a_check_says_what_was_promised_and_found(page):
     found = "At least 3 values in each group with anybody new: fewest found 3."
     path = "assets/hospital/release?view=checks&checkDetail=m_uniqueness"
-    shown = page.open(path, "This is a blocking asset check.", found, "newcomers")
-    assert re.search(r"newcomers \d+ .*Plots", shown)
+    shown = page.open(path, "This is a blocking asset check.", found, "people with a new signature")
+    assert re.search(r"people with a new signature \d+ .*Plots", shown)
 
 
 def test_every_check_of_a_release_is_listed_as_passed(page):
@@ -128,9 +133,9 @@ def test_the_report_of_a_publication_has_a_line_for_each_check(page):
 
 def test_the_figures_of_a_release_are_on_its_page(page):
     shown = page.open("assets/hospital/release?view=overview", "mean error of counts (%)", "interval widths")
-    fewest = "fewest candidate values of a person, over all releases"
+    fewest = "possible values left, by group (fewest)"
     error = "mean error of counts (%)"
-    for name, figure in (("people released", "300"), (fewest, "3"), (error, r"\d+\.\d+")):
+    for name, figure in (("people released", "300"), (fewest, "3"), (error, r"\d+(\.\d+)?")):
         assert re.search(rf"\b{re.escape(name)} .{{0,60}}?\b{figure}\b", shown), name
     assert "Unsynced" not in shown
 
@@ -140,10 +145,26 @@ def test_figures_are_plotted_over_the_releases(page):
     page.click("Plots", "mean width of age (years)")
     plotted = page.run(PLOTTED)
     assert plotted["people released"] == [300, 300]
-    assert not [name for name in plotted if name.startswith("fewest")]  # as promised, in every release
+    assert not [name for name in plotted if "possible values" in name]  # as promised, in every release
     assert plotted["counterfeits"][0] == 0
     assert all(0 < error < 200 for error in plotted["mean error of counts (%)"])
     assert len(plotted["mean width of age (years)"]) == 2
+
+
+def test_what_was_promised_and_found_is_on_the_page_of_the_audit_and_what_moves_a_picture(page):
+    page.open("assets/clinic/audit?view=overview", "promised and found, over the releases", "Show Markdown")
+    page.click("[Show Markdown]", "How many values are possible for a person", "promised: at least 3")
+    page.open("assets/clinic/audit?view=overview", "what else moves, over the releases", "Show Markdown")
+    page.run(LAST_MARKDOWN)
+    page.read("people ever released")
+    assert page.run(f"new Promise(resolve => setTimeout(() => resolve({WIDTH}), 1000))") > 600
+
+
+def test_published_rows_are_a_table_beside_what_they_say(page):
+    page.open("assets/hospital/publication?view=overview", "ten published rows", "Show Markdown")
+    page.run(LAST_MARKDOWN)
+    page.read("No row belongs to one person.", "of somebody in the group, or a counterfeit")
+    assert page.run("document.querySelectorAll('td').length") > 100
 
 
 # ---- a second series

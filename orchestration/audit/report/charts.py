@@ -1,34 +1,30 @@
-"""The audit's plots, as SVG to be put into a page."""
+"""The audit's plots, as SVG to be put into a page; what does not move over releases is said in words."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, ScalarFormatter
-
+from republish.anonymize.plot import OverReleases, Plot
 from republish.anonymize.promise import Part, Promise
 from republish.anonymize.promise.part import Chart
 from republish.anonymize.text import Text
 from republish.orchestration.audit.findings import AttackedSeries
+from republish.orchestration.drawing import draw
 from republish.orchestration.languages.language import Language
+from republish.orchestration.over_releases import changes_of, in_words, over_releases
+from republish.orchestration.svg import as_svg
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
-STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "republish",
-    "font.size": 9,
-    "axes.spines.top": False,
+GUESSES = {
+    "learned": Text("learning from the groups"),
+    "from_truth": Text("learning from the true table, without groups"),
+    "at_random": Text("at random among possible tuples"),
+    "most_frequent": Text("the most frequent value"),
 }
-STYLE |= {"axes.spines.right": False}
-COLOURS, MARKERS = (BLUE, "#63a4dd", GREY), ("o", "s", "^")
-MOST_TICKS = 12
+"""What is guessed right, by the names of figures."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +32,12 @@ class Drawn:
     """A chart of a series."""
 
     caption: str
+    """In words, and with the figures in words where there is no picture of them."""
     svg: str
+    """Empty where nothing moves."""
     is_promised: bool
     """Whether what it shows is promised. A line of what is promised is drawn in no other chart."""
-    is_internal: bool = False
+    is_internal: bool
     """Whether it is left out of what is handed out."""
 
 
@@ -47,6 +45,8 @@ def of_series(
     series: AttackedSeries, promise: Promise, kinds: Sequence[type[Part]], language: Language
 ) -> list[Drawn]:
     """The charts of a series: those of each kind of part, and of what is guessed.
+
+    What is not promised is for the publisher: a chart of it would be taken for a promise by others.
 
     Parameters
     ----------
@@ -63,122 +63,71 @@ def of_series(
     for chart, part in ((chart, promise.part(kind)) for kind in kinds for chart in kind.charts):
         if chart.only_promised and part is None:
             continue
-        draw = _bars if chart.bars else _curves
-        if svg := draw(series, chart, _levels(series, chart, part), language):
-            drawn.append(Drawn(language.say(chart.caption), svg, part is not None, chart.is_internal))
-    if any(release.guesses for release in series.releases):
+        is_promised = part is not None
+        if chart.bars:
+            if svg := _bars(series, chart, part, language):
+                internal = chart.is_internal or not is_promised
+                drawn.append(Drawn(language.say(chart.caption), svg, is_promised, internal))
+            continue
+        shown = _over(series, chart, part, language)
+        if shown.lines:
+            drawn.append(_drawn(shown, language, is_promised=is_promised, is_internal=chart.is_internal))
+    guessed = [release.guesses for release in series.releases]
+    if any(guessed):
         caption = Text(
             "The share of people whose value is guessed right, with learning from the groups and without."
         )
-        drawn.append(Drawn(language.say(caption), guesses_over_time(series, language), is_promised=False))
+        lines = {
+            language.say(words): tuple(getattr(one, part, None) for one in guessed)
+            for part, words in GUESSES.items()
+        }
+        axis, names = Text("share guessed right"), tuple(release.name for release in series.releases)
+        shown = OverReleases(language.say(caption), language.say(axis), names, lines, top=1.0)
+        drawn.append(_drawn(shown, language, is_promised=False, is_internal=False))
     return drawn
 
 
-def _levels(series: AttackedSeries, chart: Chart, part: Part | None) -> list[float]:
-    """What the releases promised of what a chart shows, each figure once; of none, what the contract does."""
-    if chart.level is None or part is None:
-        return []
-    promised = [own for promise in series.promised if (own := promise.part(type(part))) is not None]
-    return list(dict.fromkeys(map(chart.level, promised or [part])))
+def _over(series: AttackedSeries, chart: Chart, part: Part | None, language: Language) -> OverReleases:
+    """A chart over releases, with the level that each of them promised; else that of the contract."""
+    releases = {release.name: release.attack.figures for release in series.releases}
+    judged_by = list(series.promised)[-len(releases) :]
+    promised: list[Part | None] = [] if part is None else [one.part(type(part)) for one in judged_by]
+    if part is not None and not any(promised):
+        promised = [part] * len(releases)
+    said = language.say(Text("another promise"))
+    return over_releases(chart, releases, promised, dict.fromkeys(changes_of(judged_by), said), language)
 
 
-def _curves(series: AttackedSeries, chart: Chart, levels: Sequence[float], language: Language) -> str:
-    """The curves of a chart over the releases; nothing if no release has any of its figures."""
-    lines = [
-        (curve, [release.attack.figures.get(curve.figure) for release in series.releases])
-        for curve in chart.curves
-    ]
-    lines = [(curve, line) for curve, line in lines if any(line)]
-
-    def draw(axes: Axes) -> None:
-        for (curve, line), colour, marker in zip(lines, COLOURS, MARKERS, strict=False):
-            axes.plot(
-                np.array(line, float),
-                marker=marker,
-                markersize=3,
-                label=language.say(curve.words),
-                color=colour,
-            )
-        _require(axes, levels, chart, language)
-        axes.set_ylabel(language.say(chart.axis))
-        axes.set_ylim(0, chart.top)
-
-    return _over_releases(series, draw, language) if lines else ""
+def _drawn(chart: OverReleases, language: Language, *, is_promised: bool, is_internal: bool) -> Drawn:
+    """A picture of what moves; of what stays as it is, the figures in words."""
+    internal = is_internal or not is_promised
+    if chart.moves:
+        return Drawn(chart.name, as_svg(chart, language.number), is_promised, internal)
+    return Drawn(in_words(chart, language), "", is_promised, internal)
 
 
-def _bars(series: AttackedSeries, chart: Chart, levels: Sequence[float], language: Language) -> str:
+def _bars(series: AttackedSeries, chart: Chart, part: Part | None, language: Language) -> str:
     """A bar for each figure of a list; those that break what is promised stand out."""
     sizes = series.figures.get(chart.bars or "") or []
+    promised = [own for promise in series.promised if part and (own := promise.part(type(part)))]
+    every = promised or ([] if part is None else [part])
+    levels = list(dict.fromkeys(map(chart.level, every))) if chart.level else []
 
-    def draw(axes: Axes) -> None:
+    def drawn(axes: Any) -> None:
         colours = [(RED if size < min(levels) else BLUE) if levels else GREY for size in sizes]
         axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
-        _require(axes, levels, chart, language)
+        for level in levels:
+            bound = Text(chart.bound)
+            words = language.say(Text("promised: {bound} {level:.3g}", bound=bound, level=level))
+            axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=words)
         axes.set_xlabel(language.say(chart.over))
         axes.set_ylabel(language.say(chart.axis))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.get_major_locator().set_params(integer=True)
 
-    return _svg(draw) if sizes else ""
-
-
-def guesses_over_time(series: AttackedSeries, language: Language) -> str:
-    """The share of values that are guessed right, beside what is guessed right without learning."""
-    curves = (
-        ("learned", Text("learning from the groups"), BLUE, "o"),
-        ("from_truth", Text("learning from the true table, without groups"), "#63a4dd", "v"),
-        ("at_random", Text("at random among possible tuples"), GREY, "s"),
-        ("most_frequent", Text("the most frequent value"), "#a0aec0", "^"),
-    )
-
-    def draw(axes: Axes) -> None:
-        for part, label, colour, marker in curves:
-            line = [getattr(release.guesses, part, None) for release in series.releases]
-            axes.plot(
-                np.array(line, float), marker=marker, markersize=3, color=colour, label=language.say(label)
-            )
-        axes.set_ylabel(language.say(Text("share guessed right")))
-        axes.set_ylim(0, 1.05)
-
-    return _over_releases(series, draw, language)
-
-
-def _over_releases(series: AttackedSeries, draw: Callable[[Axes], None], language: Language) -> str:
-    names = [release.name for release in series.releases]
-
-    def drawn(axes: Axes) -> None:
-        draw(axes)
-        axes.yaxis.set_major_formatter(_Ticks(language))
-        step = -(-len(names) // MOST_TICKS)
-        axes.set_xticks(range(0, len(names), step), names[::step], rotation=30, ha="right")
-        axes.legend(frameon=False, fontsize=8)
-
-    return _svg(drawn)
-
-
-def _svg(draw: Callable[[Axes], None]) -> str:
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 2.8), layout="constrained")
-        draw(figure.add_subplot())
-        page = io.StringIO()
-        figure.savefig(page, format="svg", metadata={"Date": None, "Creator": None})
-    text = page.getvalue()
+    if not sizes:
+        return ""
+    page = io.BytesIO()
+    draw(Plot(chart.caption, drawn), page, "svg")
+    text = page.getvalue().decode()
     return text[text.index("<svg") :]
-
-
-def _require(axes: Axes, levels: Sequence[float], chart: Chart, language: Language) -> None:
-    for level in levels:
-        bound = Text(chart.bound)
-        words = language.say(Text("promised: {bound} {level:.3g}", bound=bound, level=level))
-        axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=words)
-
-
-class _Ticks(ScalarFormatter):
-    """Numbers on an axis, as a language writes them."""
-
-    def __init__(self, language: Language):
-        super().__init__()
-        self.language = language
-
-    def __call__(self, value: float, position: int | None = None) -> str:
-        return self.language.number(super().__call__(value, position))

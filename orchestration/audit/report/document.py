@@ -104,7 +104,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         software=f"republish {version('republish')}",
         holds=findings.holds,
         verdict=verdict(findings),
-        contract=_declared(declared, contract, material),
+        contract=_declared(declared, contract, material, promise),
         columns=described_columns(material),
         background_knowledge=(BACKGROUND if is_grouped else BACKGROUND_OF_VIEWS)
         + ([GROUPS_KNOWN] if material.private else []),
@@ -151,7 +151,7 @@ def _principle(material: Material) -> dict[str, Any]:
     return material.contract.principle.model_dump(mode="json")
 
 
-def _declared(contract: Product, file: Path, material: Material) -> Declared:
+def _declared(contract: Product, file: Path, material: Material, promise: Promise) -> Declared:
     sensitive = contract.sensitive
     return Declared(
         file=str(file),
@@ -162,6 +162,7 @@ def _declared(contract: Product, file: Path, material: Material) -> Declared:
         if sensitive is not None and sensitive.is_several
         else None,
         principle=_principle(material),
+        promises=promise.sentences(),
     )
 
 

@@ -248,6 +248,8 @@ class Declared:
     sensitive_columns: Stated[list[str]] = None
     principle: Mapping[str, Any]
     """Its name and parameters, or what a mapping says in its place."""
+    promises: list[str]
+    """What it promises, in sentences for readers."""
 
 
 @dataclass(frozen=True)

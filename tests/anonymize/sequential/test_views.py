@@ -167,7 +167,9 @@ def test_cuts_are_drawn():
     wanted = view_contract([*COLUMNS, AGE], x=["name", "job", "age"], y=["pid"])
     made = SEQUENTIAL.release(people(**PEOPLE, age=[20, 30, 40, 50, 60, 70]), wanted, state(), 1, None)
     charts = SEQUENTIAL.plots(wanted, {"2024-01-01": made.state})
-    assert [chart.name for chart in charts] == ["Cut of name", "Cut of job", "Cut of age"]
+    assert [chart.name for chart in charts] == [
+        f"published labels of {name} (its cut)" for name in ("name", "job", "age")
+    ]
     for chart in charts:
         figure = Figure()
         chart.draw(figure.subplots())

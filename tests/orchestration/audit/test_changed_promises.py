@@ -62,6 +62,11 @@ def test_a_changed_m_has_a_row_for_each_figure_in_table_report_and_handout(
             assert all(row["found"] >= row["required"] and row["people"] and row["holds"] for row in rows)
         page = (tmp_path / f"report/{name}.html").read_text()
         assert '<div class="verdict good">' in page
+        mark, level = (
+            ("another promise", "promised: at least 3, ") if language == "en" else ("andere Zusage", "3, ")
+        )
+        assert f">{mark}<" in page
+        assert f"{level}{m}<" in page
         text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
         if language == "en":
             assert f"Promised by the releases {FIRST} to {SECOND}: at least 3; found: " in text

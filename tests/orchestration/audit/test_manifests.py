@@ -30,8 +30,8 @@ def folder(_written, tmp_path):
 
 @pytest.fixture(autouse=True)
 def _no_pictures(monkeypatch):
-    """Charts take longer than an audit of tables as small as these; the tests of the report have them."""
-    monkeypatch.setattr(charts, "_svg", lambda _draw: "")
+    """Bars take longer than an audit of tables as small as these; the tests of the report have them."""
+    monkeypatch.setattr(charts, "_bars", lambda *_: "")
 
 
 @pytest.fixture

@@ -93,6 +93,13 @@ def test_it_says_when_by_whom_what_for_and_with_what(page, described):
     assert (described["auditor"], described["purpose"]) == ("Ada Officer", "Yearly review.")
 
 
+def test_the_first_page_of_both_versions_says_in_sentences_what_the_contract_promises(audited):
+    for name in ("audit", "handout"):
+        before, _, _ = (audited / f"report/{name}.html").read_text().partition("<h2>Conclusion</h2>")
+        assert "Each person keeps at least 3 possible values" in before
+        assert "The contract promises" in before
+
+
 def test_nothing_is_green_but_promises_that_were_kept(page, described):
     body = page.partition("<body>")[2]
     promised = section(page, "What was promised, and what was found")
@@ -110,6 +117,30 @@ def test_what_is_not_promised_stands_apart_and_beside_no_line_of_what_is(page, d
         assert not_promised not in section(page, "What was promised, and what was found")
     assert "promised: at" not in figures
     assert "promised: at least" in section(page, "What was promised, and what was found")
+
+
+def test_the_handout_has_no_chart_of_what_is_not_promised_and_says_so_of_each_figure(audited, page):
+    handout = (audited / "report/handout.html").read_text()
+    captions = [re.findall(r"<figcaption>(.*?)</figcaption>", one) for one in (page, handout)]
+    assert len([one for one in captions[0] if "Not promised." in one]) >= 2
+    assert captions[1] == [one for one in captions[0] if "Not promised." not in one]
+    said = "Nothing is promised about these figures"
+    for title in ("What is left", "Measures of each release by itself", "What the releases are worth"):
+        assert said in section(handout, title)
+    assert "The contract promises nothing about what follows." in section(
+        handout, "Figures that are not promised"
+    )
+
+
+def test_what_does_not_move_over_the_releases_is_said_and_not_drawn(page, described):
+    risk = [one["figures"]["risk_by_host"] for one in described["series"][0]["releases"]]
+    assert len(set(risk)) == 1
+    promised = section(page, "What was promised, and what was found")
+    assert f"The same in every release: knowing quasi-identifiers: {risk[0]:.4g}" in promised
+    for chart in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
+        lines = re.findall(r'stroke="#(?:1f77b4|ff7f0e|2ca02c|d62728)"', chart)
+        heights = set(re.findall(r'cy="([^"]*)"', chart))
+        assert not lines or len(heights) > 1
 
 
 def test_a_breach_probability_that_is_promised_is_no_mere_figure(audited, tmp_path):

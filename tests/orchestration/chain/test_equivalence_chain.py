@@ -51,8 +51,11 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     committed = compute_candidate(series, THIRD)
     assert not committed.is_new
     shown = metadata.of_candidate(series, THIRD, committed)["release"]
-    assert shown["smallest cut"] > 4
-    assert {"cut of each bucket", "graph of the weakest bucket"} <= set(shown)
+    assert shown["smallest cut of a signature's graph (weight)"] > 4
+    assert {
+        "smallest cut of each signature, over the releases",
+        "graph of the signature with the smallest cut",
+    } <= set(shown)
 
 
 def test_the_same_key_gives_the_same_bytes(hospital, tmp_path, monkeypatch):

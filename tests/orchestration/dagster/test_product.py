@@ -1,7 +1,9 @@
 """The product in Dagster: its graph, its backfills, its checks, and when it releases by itself."""
 
+import base64
 import datetime as dt
 import json
+import re
 from dataclasses import replace
 
 import dagster as dg
@@ -9,11 +11,17 @@ import polars as pl
 import pytest
 
 from republish.anonymize import principles
+from republish.anonymize.attack.figures import AttackFigures
+from republish.anonymize.contract.expected import DeltaFigures
 from republish.anonymize.errors import AuditFailed
+from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.anonymize.promise import Promise, Signatures
+from republish.anonymize.promise.registry import KINDS, RULES
 from republish.orchestration.dagster import workers
+from republish.orchestration.dagster.figures import CONSTANT, NAMES
 from republish.orchestration.dagster.instance import dagster_instance
 from republish.orchestration.dagster.names import CHAIN_CHECK, PARTITION, job_name, series_tag
+from republish.orchestration.dagster.preview import _entry
 from republish.orchestration.expectations.judge import Judge
 from republish.orchestration.series import due
 from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
@@ -186,8 +194,53 @@ def test_a_backfill_whose_last_snapshot_is_odd_publishes_those_before(hospital, 
     assert materialized(instance, "publication") == [FIRST, SECOND]
     assert evaluated(instance, "delta", "expected") == {FIRST: True, SECOND: True, THIRD: False}
     later = [("release", one) for one in ("coverage", "attack", "expected")] + [("publication", CHAIN_CHECK)]
-    for asset, check in later:  # that did not come to the third release
-        assert evaluated(instance, asset, check) == {FIRST: True, SECOND: True}
+    for asset, check in later:
+        assert evaluated(instance, asset, check) == {FIRST: True, SECOND: True, THIRD: False}
+        assert not_reached(instance, asset, check) == THIRD
+
+
+def not_reached(instance, asset, check):
+    """The release that a check says that it was not reached for, as a warning."""
+    (record,) = instance.event_log_storage.get_asset_check_execution_history(
+        dg.AssetCheckKey(key(asset), check), limit=1
+    )
+    found = record.event.asset_check_evaluation
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert found.description.startswith(f"Not reached: {found.partition} was refused at ")
+    return found.partition
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda people: people[:100], "of the people of the snapshot before are in this one"),
+        (lambda people: people.drop("age"), "the column age is missing: add or rename it in the source"),
+    ],
+)
+def test_the_first_line_of_a_run_that_failed_is_what_a_publisher_needs(
+    series, instance, hospital, change, words
+):
+    hospital.deliver(THIRD, change(hospital.snapshot(THIRD)))
+    made = run(series, instance, THIRD, raise_on_error=False)
+    logs = instance.all_logs(made.run_id)
+    events = [entry.dagster_event for entry in logs if entry.dagster_event]
+    failures = ("STEP_FAILURE", "PIPELINE_FAILURE")
+    errors = [event.event_specific_data.error for event in events if event.event_type_value in failures]
+    assert len(errors) == 2
+    for error in errors:
+        first = error.message.splitlines()[0]
+        assert first.startswith("Refused: hospital")
+        assert words in first
+        assert error.cause is None  # else it is said a second time, with a stack of its own
+    for asset, check in [("release", "coverage"), ("release", "expected"), ("publication", CHAIN_CHECK)]:
+        assert not_reached(instance, asset, check) == THIRD
+
+
+def test_a_run_of_a_part_says_nothing_of_checks_that_it_was_not_to_reach(series, instance, hospital):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age"))
+    assert not run(series, instance, THIRD, raise_on_error=False, asset_selection=[key("snapshot")]).success
+    assert evaluated(instance, "snapshot", "snapshot") == {THIRD: False}
+    assert evaluated(instance, "release", "coverage") == {}
 
 
 def test_a_backfill_of_a_part_that_fails_publishes_nothing(hospital, instance, tmp_path):
@@ -297,7 +350,7 @@ def test_a_candidate_that_breaks_a_promise_is_not_published(series, instance, mo
     found = checks(result)
     assert not found[promise].passed
     assert found[promise].description
-    assert found[promise].metadata["rows of evidence"].value >= 1
+    assert found[promise].metadata["rows of evidence"].value != "0"
     assert materialized(instance, "publication") == []
     assert not series.published(THIRD).exists()
     after = everything(series.home.path)
@@ -343,8 +396,100 @@ def test_counts_that_plot_columns_and_where_they_come_from(series, instance):
     assert columns == microdata.columns
     lineage = shown["dagster/column_lineage"].deps_by_column
     assert lineage["age_low"] == [dg.TableColumnDep(key("snapshot"), "age")]
-    assert all(isinstance(value, int) for value in entries(instance, "delta", THIRD).values())
+    compared = entries(instance, "delta", THIRD)
+    assert compared.pop("people whose wrong value was corrected") == "0"  # as it mostly is: no plot
+    assert all(isinstance(value, int) or value == "0" for value in compared.values())
     assert entries(instance, "snapshot", THIRD)["people"] == 300
+
+
+def test_every_figure_that_is_counted_has_a_name_that_a_reader_knows():
+    counted = [AttackFigures, *(kind.counted for kind in (*KINDS, *RULES)), DeltaFigures]
+    counted += [ReleaseFigures, *subclasses(ReleaseFigures)]
+    names = {name for kind in counted for name in vars(kind).get("__annotations__", ()) if name[:3] != "by_"}
+    plain = {"groups", "counterfeits", "rows", "smallest_equivalences"}  # the last two are shown nowhere
+    assert names - NAMES.keys() - CONSTANT - plain == set()
+
+
+def subclasses(kind):
+    return [further for one in kind.__subclasses__() for further in (one, *subclasses(one))]
+
+
+def test_figures_have_the_digits_that_matter_and_types_a_readers_words(hospital, tmp_path, instance):
+    series = hospital.declare(sensitive={"values": None}).series(tmp_path / "home")
+    result = run(series, instance, FIRST)
+    shown = {name: figure for asset in ASSETS for name, figure in entries(instance, asset, FIRST).items()}
+    rows = [row.data for check in checks(result).values() for row in getattr(table_of(check), "records", ())]
+    numbers = [*shown.values(), *(entry for row in rows for entry in row.values())]
+    numbers = [one for one in numbers if isinstance(one, float)]
+    assert len(numbers) > 6
+    assert all(one == float(f"{one:.3g}") for one in numbers)
+    types = {column.name: column.type for column in shown["dagster/column_schema"].columns}
+    of_snapshot = entries(instance, "snapshot", FIRST)["dagster/column_schema"].columns
+    types |= {column.name: column.type for column in of_snapshot}
+    assert types["disease"] == types["patient_id"] == "text or whole number"
+    assert set(types.values()) == {"text or whole number", "text", "whole number", "date"}
+
+
+def table_of(check):
+    return check.metadata["evidence"].value if "evidence" in check.metadata else None
+
+
+def test_promised_and_found_is_one_chart_over_the_releases_with_a_mark_where_a_parameter_changed(
+    hospital, series, instance
+):
+    changed = hospital.declare(principle={"m": 4}, accept={THIRD: ["m"]}).series(series.home.path)
+    run(changed, instance, THIRD)
+    audited = entries(instance, "audit", THIRD)
+    assert not [name for name, figure in audited.items() if not isinstance(figure, str)]  # no straight line
+    (chart,) = drawn(audited["promised and found, over the releases"])
+    for words in ("promised: at least 3, 4", ">fewest<", ">m 3 → 4<", *(f">{one}<" for one in RELEASES)):
+        assert words in chart
+    assert "How many values are possible for a person" in audited["promised and found, over the releases"]
+    others = drawn(audited["what else moves, over the releases"])
+    assert any("groups that a person may be in (mean)" in other for other in others)
+    assert all(
+        len({line.split('"')[3] for line in other.splitlines() if "<circle" in line}) > 1 for other in others
+    )
+    (share,) = drawn(
+        entries(instance, "counterfeits", THIRD)["counterfeits among published rows (%), over the releases"]
+    )
+    assert share.count("<circle") == len(RELEASES)
+    assert ">m 3 → 4<" in share
+
+
+def drawn(markdown):
+    """The charts in an entry, as SVG."""
+    return [base64.b64decode(one).decode() for one in re.findall(r"svg\+xml;base64,([^)]*)\)", markdown)]
+
+
+def test_ten_published_rows_stand_beside_what_is_true_of_nobody(series, instance):
+    run(series, instance, THIRD, asset_selection=[key(asset) for asset in ASSETS[:-1]])
+    unpublished = json.dumps([str(entries(instance, asset, THIRD)) for asset in ASSETS[:-1]])
+    assert not series.is_published(THIRD)
+    assert "first rows" not in unpublished  # what is not published is shown nowhere
+    run(series, instance, THIRD)
+    shown = entries(instance, "publication", THIRD)["ten published rows, and what is true of whom"]
+    assert shown.startswith("No row belongs to one person.")
+    assert "- disease: of somebody in the group, or a counterfeit" in shown
+    rows = [line.replace("\\", "") for line in shown.splitlines() if line.startswith("| 2024")]
+    published = pl.read_parquet(series.published(THIRD) / "microdata.parquet").head(10)
+    assert rows == [f"| {' | '.join(map(str, row))} |" for row in published.iter_rows()]
+
+
+def test_rows_of_exact_quasi_identifiers_are_not_called_nobodys(hospital, tmp_path, instance):
+    series = hospital.under(
+        {"name": "m_invariance", "m": 3, "format": "anatomy", "on_ineligible": "wait"}
+    ).series(tmp_path / "home")
+    run(series, instance, FIRST)
+    shown = entries(instance, "publication", FIRST)["ten published rows, and what is true of whom"]
+    assert "The quasi-identifiers of a row are those of one person" in shown
+    assert "No row belongs to one person" not in shown
+    assert shown.count("the first rows of the published table") == 2
+    assert preview_of(["a|b", "<img src=x>", "# *c*"]) == r"| a\|b | &lt;img src=x&gt; | \# \*c\* |"
+
+
+def preview_of(entries):
+    return f"| {' | '.join(map(_entry, entries))} |"
 
 
 def test_nothing_that_is_shown_is_about_a_person(series, instance, hospital):
@@ -615,8 +760,15 @@ def test_checks_say_what_was_promised_and_what_was_found(series, instance):
     assert f"**hospital/v1, {THIRD}**: m_invariance (m 3" in report
     assert all(check.description in report for check in found.values() if check.asset_key == key("release"))
     shown = entries(instance, "release", THIRD)
-    assert shown["fewest candidate values of a person, over all releases"] == "3"  # as promised: no plot
+    assert shown["possible values left, by quasi-identifiers (fewest)"] == "3"  # as promised: no plot
+    assert shown["possible values left, by group (fewest)"] == "3"
     assert found["m_uniqueness"].metadata["expectations"].value == "4"
+    assert found["coverage"].metadata["not covered"].value == "0"
+    columns = {
+        name for record in found["minimum_widths"].metadata["evidence"].records for name in record.data
+    }
+    assert columns >= {"least width allowed", "too narrow", "mean width"}
+    assert not [name for check in found.values() for name in check.metadata if "_" in name]
     assert 0 < shown["mean error of counts (%)"] < 200
     assert "interval widths" in shown
 
