@@ -293,7 +293,8 @@ def _look_at(
     seen, domain = prepare_tables(schema, release_format, tables, people, domain)
     main, *_ = release_format.tables(contract)
     found = ReleaseAttack(attack_tables(seen), (), Knowledge())
-    whole = AttackedRelease(series.releases[number - 1].name, len(tables[main]), found)
+    name, names = series.releases[number - 1].name, contract.column_names()
+    whole = AttackedRelease(name, len(tables[main]), found, names)
     whole = with_files(whole, material, series, number, release_format, tables, len(people))
     if not found.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
         return whole, domain

@@ -138,7 +138,7 @@ def _attack_release(
     )
     schema = contract.table_schema
     main, *_ = release_format.tables(contract)
-    attacked = AttackedRelease(release.name, len(tables[main]), found)
+    attacked = AttackedRelease(release.name, len(tables[main]), found, contract.column_names())
     if material.shard is None:
         attacked = with_files(attacked, material, series, number, release_format, tables, len(people))
     if release_format.attack == "join":

@@ -165,6 +165,11 @@ def test_a_series_is_audited_verified_and_counted_whatever_changed_in_it(clinic,
         words = ("--contract", file, "--truth", clinic.folder, *linked, "--seconds", "1", "--out", out)
         code, told, faults = republish("audit", published, *words)
         assert (code, [line for line in faults if not line.startswith("attacking")]) == (0, []), told
-        assert json.loads((out / "handout.json").read_text())["keeps_contract"]
+        told = json.loads((out / "handout.json").read_text())
+        assert told["keeps_contract"]
+        for one in told["series"][0]["releases"]:
+            table = pl.read_parquet(published / one["release"] / "microdata.parquet")
+            ends = {column.removesuffix("_low") for column in table.columns if column.endswith("_low")}
+            assert set(one["useful"]["widths"]) == ends
     for release in (FIRST, SECOND, THIRD):
         assert republish("estimate", published / release, "--where", "sex = 'F'")[::2] == (0, [])
