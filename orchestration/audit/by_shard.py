@@ -180,7 +180,8 @@ def _divide(
     before: Sequence[AttackedRelease],
 ) -> tuple[_Whole, pl.Series]:
     """Write what each shard has of a release, and look at the whole; with the sensitive values so far."""
-    release, contract = series.releases[number - 1], material.contract
+    release = series.releases[number - 1]
+    contract = material.contract_of(release)
     release_format = format_of(release, contract, None)
     files = shard_linkages(_private(material), series.name, release.name, contract)
     tables, people = read_tables(material, release, release_format, domain)
@@ -286,12 +287,14 @@ def _look_at(
     before: Sequence[AttackedRelease],
 ) -> tuple[AttackedRelease, pl.Series]:
     """What the whole release shows: its tables and files, what it is worth, and what groups teach."""
-    contract, schema = material.contract, material.contract.table_schema
+    contract = material.contract_of(series.releases[number - 1])
+    schema = contract.table_schema
     assert isinstance(schema, Schema)
     seen, domain = prepare_tables(schema, release_format, tables, people, domain)
     main, *_ = release_format.tables(contract)
     found = ReleaseAttack(attack_tables(seen), (), Knowledge())
-    whole = AttackedRelease(series.releases[number - 1].name, len(tables[main]), found)
+    name, names = series.releases[number - 1].name, contract.column_names()
+    whole = AttackedRelease(name, len(tables[main]), found, names)
     whole = with_files(whole, material, series, number, release_format, tables, len(people))
     if not found.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
         return whole, domain

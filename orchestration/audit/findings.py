@@ -41,6 +41,8 @@ class AttackedRelease:
     name: str
     tuples: int
     attack: ReleaseAttack
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The publisher's names of its columns, by ours: another release may have others."""
     seen: Choices | None = None
     """For the attack on all releases together; None where there are too many people."""
     useful: Usefulness | None = None

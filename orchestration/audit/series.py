@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -73,6 +73,7 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
     for series in material.series:
         releases: list[AttackedRelease] = []
         ever: list[pl.DataFrame] = []
+        placed: list[tuple[str, Any]] = []
         before = attacked[series.before.name] if series.before else None
         occur = occurred[before.name] if before else []
         knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
@@ -81,9 +82,11 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
             with named(series.releases[number - 1].path):
                 releases.append(_attack_release(material, series, number, knowledge, seconds, releases[-1:]))
             knowledge = releases[-1].attack.knowledge
-            ever = _with_places(ever, releases[-1].known)
+            places = [*material.contract_of(series.releases[number - 1]).attributes()]
+            ever = _with_places(ever if places == placed else [], releases[-1].known)
+            placed = places
             occur = _occurred(material, series, number, with_combinations(occur, releases[-1].known))
-            releases[-1] = _by_column(releases[-1], material, series, occur, releases[-2:-1])
+            releases[-1] = _by_column(releases[-1], material, series, number, occur, releases[-2:-1])
             # What was carried over is only kept once.
             if number > 1:
                 releases[-1] = replace(releases[-1], moved=_moves(*releases[-2:]))
@@ -115,7 +118,8 @@ def _attack_release(
     before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
     release = series.releases[number - 1]
-    contract, release_format = material.contract, format_of(release, material.contract, material.foreign)
+    contract = material.contract_of(release)
+    release_format = format_of(release, contract, material.foreign)
     read = _read(material, series, release, release_format, knowledge)
     tables, people, linkage = read.tables, read.people, read.linkage
     found = attack_one(
@@ -134,7 +138,7 @@ def _attack_release(
     )
     schema = contract.table_schema
     main, *_ = release_format.tables(contract)
-    attacked = AttackedRelease(release.name, len(tables[main]), found)
+    attacked = AttackedRelease(release.name, len(tables[main]), found, contract.column_names())
     if material.shard is None:
         attacked = with_files(attacked, material, series, number, release_format, tables, len(people))
     if release_format.attack == "join":
@@ -211,16 +215,15 @@ def with_files(
     people
         How many people the truth has.
     """
-    release, contract = series.releases[number - 1], material.contract
+    release = series.releases[number - 1]
+    file, left_out = material.file_of(release), material.reading.left_out.get(release.name, {})
     stated = [
         chain_finding(series, number),
-        claims_finding(
-            release, release_format, contract, tables, people, material.reading.left_out.get(release.name, {})
-        ),
+        claims_finding(release, release_format, file.contract, tables, people, left_out),
     ]
     rows = [attacked.attack.findings, *(row for row in stated if row is not None)]
-    texts = compare_texts(release, release_format, material.file, tables)
-    metadata, is_compared = metadata_finding(release, release_format, contract, texts.differ)
+    texts = compare_texts(release, release_format, file, tables)
+    metadata, is_compared = metadata_finding(release, release_format, file.contract, texts.differ)
     return replace(
         attacked,
         attack=replace(attacked.attack, findings=pl.concat([*rows, metadata])),
@@ -252,7 +255,7 @@ def _read(
     folder = material.shard.of(material.series.index(series), release.name)
     tables = {
         name: read_table(folder / f"table-{name}.parquet")
-        for name in release_format.columns(material.contract)
+        for name in release_format.columns(material.contract_of(release))
     }
     people, linkage = read_table(folder / PEOPLE), read_table(folder / LINKAGE)
     # Whoever is in no shard's linkage is in the first shard's people.
@@ -271,9 +274,10 @@ def read_tables(
     domain
         The sensitive values of the releases before; None for the first.
     """
-    contract, reading = material.contract, material.reading
+    file, reading = material.file_of(release), material.reading
+    contract = file.contract
     tables = read_release(release, release_format, contract, material.foreign, reading)
-    people = read_truth(material.truth or material.file, release.name, contract, reading)
+    people = read_truth(material.truth or file, release.name, contract, reading)
     return tables, _like_published(people, release_format, tables, contract, domain, release.path)
 
 
@@ -304,7 +308,7 @@ def _useful_view(
 
 
 def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
-    """Everybody's last quasi-identifiers, after one more release."""
+    """Everybody's last quasi-identifiers, after one more release with the same columns."""
     if known is None:
         return ever
     return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
@@ -330,11 +334,13 @@ def _by_column(
     release: AttackedRelease,
     material: Material,
     series: PublishedSeries,
+    number: int,
     occur: list[pl.DataFrame],
     before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
     """A release with what is guessed of each of several sensitive columns."""
-    contract, known, published = material.contract, release.known, release.published
+    contract = material.contract_of(series.releases[number - 1])
+    known, published = release.known, release.published
     sensitive, knowledge = contract.sensitive, release.attack.knowledge
     if known is None or published is None or sensitive is None or not sensitive.is_several:
         return release

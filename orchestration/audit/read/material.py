@@ -13,7 +13,8 @@ from republish.anonymize.contract import Product
 from republish.anonymize.errors import PublishedFolderError
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import Promise
-from republish.orchestration.audit.read.folders import PublishedSeries, Reading
+from republish.orchestration.audit.read.as_of import as_of
+from republish.orchestration.audit.read.folders import PublishedSeries, Reading, ReleaseFiles
 from republish.orchestration.audit.read.foreign import Foreign
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.series.shards import shard_name
@@ -57,6 +58,14 @@ class Material:
     def contract(self) -> Product:
         """What the columns are and what is promised."""
         return self.file.contract
+
+    def file_of(self, release: ReleaseFiles) -> ContractFile:
+        """The contract with the columns that a release has."""
+        return self.file if self.foreign is not None else as_of(self.file, release)
+
+    def contract_of(self, release: ReleaseFiles) -> Product:
+        """What the columns of a release are."""
+        return self.file_of(release).contract
 
     @property
     def goes_by_shard(self) -> bool:

@@ -173,7 +173,7 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> Seri
     unpromised = [kind.unpromised for kind in kinds if kind.unpromised and promise.part(kind) is None]
     return Series(
         series.name,
-        [_release(release, contract) for release in series.releases],
+        [_release(release) for release in series.releases],
         columns=[column for column in every if figures.get(column.name) is not None],
         intersection=series.left.by_what_is_linked.to_dicts(),
         candidates=series.left.by_candidates.to_dicts(),
@@ -207,14 +207,14 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> Seri
     )
 
 
-def _release(release: AttackedRelease, contract: Product) -> Release:
+def _release(release: AttackedRelease) -> Release:
     return Release(
         release.name,
         release.tuples,
         release.attack.figures,
         release.attack.findings.to_dicts(),
         _reidentification(release.attack.figures),
-        None if release.useful is None else _useful(release.useful, contract),
+        None if release.useful is None else _useful(release.useful, release.columns),
         None if release.guesses is None else Guessed.of(release.guesses),
         []
         if release.known_people is None
@@ -255,8 +255,7 @@ def _reidentification(figures: Mapping[str, Any]) -> Reidentification | None:
     )
 
 
-def _useful(found: Usefulness, contract: Product) -> Useful:
-    names = contract.column_names()
+def _useful(found: Usefulness, names: Mapping[str, str]) -> Useful:
     renamed = {
         part: {names[column]: figure for column, figure in getattr(found, part).items()}
         for part in ("widths", "shares")

@@ -1,0 +1,84 @@
+"""The contract as a release was made under it: its columns may have changed since.
+
+Which changes there may be within a series, the chain says (`contract.changes`). What a release has in its own
+columns is stated in its data package, which is all that an auditor needs beside the contract of today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from republish.anonymize.contract import Contract, QuasiIdentifier, Sensitive
+from republish.anonymize.contract.sensitive import SensitiveColumns
+from republish.anonymize.errors import PublishedFolderError
+from republish.orchestration.audit.read.folders import ReleaseFiles
+from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.storage.manifest import DATA_PACKAGE
+from republish.orchestration.storage.store import read_json
+
+ATTRIBUTE: TypeAdapter[QuasiIdentifier] = TypeAdapter(QuasiIdentifier)
+
+
+def as_of(file: ContractFile, release: ReleaseFiles) -> ContractFile:
+    """The contract with the columns of a release, as its data package states them.
+
+    It is the contract itself if the release was made under it, was not made by republish, or is a view, whose
+    columns are compared with those of all other releases. What is promised, and what else the contract says,
+    is that of the contract.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the data package states columns that no contract can have.
+    """
+    stated = release.manifest or {}
+    if stated.get("contract_sha256") == file.sha256 or DATA_PACKAGE not in stated.get("files", {}):
+        return file
+    contract, place = file.contract, release.path / DATA_PACKAGE
+    if not isinstance(contract, Contract):
+        return file
+    try:
+        own = (read_json(place) or {})["republish"]
+        columns = tuple(_attribute(told) for told in own["attributes"])
+        sensitive = _sensitive(contract.sensitive, own["sensitive"])
+    except (KeyError, TypeError, AttributeError, ValidationError):
+        raise PublishedFolderError(
+            f"{place}: does not state the columns of the release as a contract would: it was changed, and the"
+            " audit can't tell what the tables say"
+        ) from None
+    return replace(
+        file, contract=contract.model_copy(update={"quasi_identifiers": columns, "sensitive": sensitive})
+    )
+
+
+def _attribute(told: Mapping[str, Any]) -> QuasiIdentifier:
+    """A quasi-identifier as a data package states it."""
+    parts = {"name", "kind", "domain", "hierarchy", "min_width", "missing", "unit", "description"}
+    declared = {key: part for key, part in told.items() if key in parts}
+    if "hierarchy" not in told and "labels" in told:
+        declared["order"] = told["labels"]
+    return ATTRIBUTE.validate_python(declared)
+
+
+def _sensitive(sensitive: Sensitive, told: Any) -> Sensitive:
+    """The sensitive columns with the values that a data package lists, and its rule for missing ones."""
+    told = told if isinstance(told, list) else [told]
+    columns = [_with_values(one, its) for one, its in zip(sensitive.columns, told, strict=True)]
+    if not sensitive.is_several:
+        return columns[0]
+    assert isinstance(sensitive, SensitiveColumns)
+    return sensitive.model_copy(update={"of": tuple(columns)})
+
+
+def _with_values(sensitive: Sensitive, told: Mapping[str, Any]) -> Sensitive:
+    if told["name"] != sensitive.name:
+        raise KeyError(sensitive.name)
+    values = told.get("values")
+    now = {"values": None if values is None else tuple(values), "missing": told.get("missing", "refuse")}
+    # What is stated of other values that may be known, bins and levels begins a new series.
+    renamed = {own: name for own, name in sensitive.renamed.items() if values is None or own in values}
+    return Sensitive.model_validate(sensitive.model_dump() | now | {"renamed": renamed})

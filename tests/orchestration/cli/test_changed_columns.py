@@ -1,0 +1,175 @@
+"""Series whose columns changed after the first release: each release is read by the columns that it has."""
+
+import copy
+import json
+
+import polars as pl
+import pytest
+import yaml
+
+from tests.orchestration.cli.test_missing_values import VALUES, declared, patients
+
+FIRST, SECOND, THIRD = "2024-01-01", "2024-04-01", "2024-07-01"
+
+
+def contract_of(**rules):
+    """A contract under which nothing is missing, if the rules do not say so."""
+    refused = dict.fromkeys(("age", "admitted", "sex", "ward", "disease"), "refuse")
+    contract = declared(**refused | rules)
+    return contract | {"releases": {"first": FIRST, "cron": "0 0 1 */3 *", "last": FIRST}}
+
+
+def with_column(at, **keys):
+    """A change of a quasi-identifier."""
+
+    def change(contract):
+        column = contract["quasi_identifiers"][at]
+        column.update(keys)
+        for gone in [name for name, one in column.items() if one is None]:
+            del column[gone]
+
+    return change
+
+
+def with_values(*values):
+    """A change of the declared values."""
+    return lambda contract: contract["sensitive"].update(values=list(values))
+
+
+STEPS = [[str(age), f"{age // 10}0s", "any"] for age in range(121)]
+CHANGES = {
+    # Each is what the first contract has, what changes with the second release, and what this accepts.
+    "an age may be missing": ({}, with_column(0, missing="publish"), ["age.missing"]),
+    "a sex may be missing": ({}, with_column(2, missing="publish"), ["sex.missing"]),
+    "no age may be missing any more": (
+        {"age": "publish"},
+        with_column(0, missing="refuse"),
+        ["age.missing"],
+    ),
+    "people without a ward are left out": ({}, with_column(3, missing="leave_out"), ["ward.missing"]),
+    "a disease may be missing": (
+        {},
+        lambda contract: contract["sensitive"].update(missing="publish"),
+        ["disease.missing", "changed"],
+    ),
+    "a column goes": ({}, lambda contract: contract["quasi_identifiers"].pop(), []),
+    "a column comes": (
+        {"without": "ward"},
+        lambda contract: contract["quasi_identifiers"].append(
+            {"name": "ward", "kind": "category", "order": ["A", "B"]}
+        ),
+        ["ward"],
+    ),
+    "a column comes first": (
+        {"without": "ward"},
+        lambda contract: contract["quasi_identifiers"].insert(
+            0, {"name": "ward", "kind": "category", "order": ["A", "B"]}
+        ),
+        ["ward"],
+    ),
+    "labels come": ({}, with_column(3, order=["A", "AB", "B"]), []),
+    "labels go": ({"order": ["A", "AB", "B"]}, with_column(3, order=["A", "B"]), []),
+    "labels change places": ({}, with_column(3, order=["B", "A"]), ["ward.order"]),
+    "labels get a hierarchy": (
+        {},
+        with_column(3, order=None, hierarchy=[["A", "any"], ["B", "any"]]),
+        [],
+    ),
+    "a number becomes a category": (
+        {},
+        with_column(0, kind="category", domain=None, hierarchy=STEPS),
+        ["age.kind"],
+    ),
+    "intervals are wider": ({}, with_column(0, min_width=5), []),
+    "intervals are narrower": ({"min_width": 5}, with_column(0, min_width=2), ["age.min_width"]),
+    "a wider domain": ({}, with_column(0, domain=[0, 130]), []),
+    "a narrower domain": ({}, with_column(0, domain=[0, 99]), []),
+    "values come": ({}, with_values("acne", *VALUES), []),
+    "values go": ({"values": [*VALUES, "acne"]}, with_values(*VALUES), ["sensitive.values"]),
+    "a larger m": ({"m": 2}, lambda contract: contract["principle"].update(m=3), []),
+    "a smaller m": ({}, lambda contract: contract["principle"].update(m=2), ["m"]),
+}
+
+
+def without_nulls(table):
+    """Patients of whom every value is known."""
+    days = pl.date(2021, 1, 1)
+    known = table.with_columns(
+        pl.col("age").fill_null(50), pl.col("admitted").fill_null(days), pl.col("sex").fill_null("F")
+    )
+    return known.with_columns(
+        pl.col("ward").fill_null("A"),
+        disease=pl.when(pl.col("disease").is_null()).then(pl.lit("flu")).otherwise("disease"),
+    )
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    """Three snapshots; in the second and the third, values are missing where a later contract has it so."""
+    first, later = patients(600, 0, seed=1), patients(300, 600, seed=2)
+    tables = [first[:400], pl.concat([first[50:], later[:100]]), pl.concat([first[100:], later])]
+
+    def write(column, contract):
+        for release, table in zip((FIRST, SECOND, THIRD), tables, strict=True):
+            known = without_nulls(table)
+            if release != FIRST and column is not None:
+                known = known.with_columns(table[column])
+            known.write_csv(tmp_path / f"{release}.csv")
+        (tmp_path / "clinic.yaml").write_text(yaml.safe_dump(contract))
+
+    write.folder = tmp_path
+    return write
+
+
+def begun(keys):
+    """The contract of the first release."""
+    contract = contract_of(**{name: keys[name] for name in keys if name == "age"})
+    if "without" in keys:
+        contract["quasi_identifiers"] = contract["quasi_identifiers"][:-1]
+    for at, name in ((3, "order"), (0, "min_width")):
+        if name in keys:
+            contract["quasi_identifiers"][at][name] = keys[name]
+    contract["principle"] = contract["principle"] | {"m": keys.get("m", 3)}
+    if "values" in keys:
+        contract["sensitive"]["values"] = keys["values"]
+    return contract
+
+
+def released(clinic, republish, name):
+    """Three releases, of which the second and the third are made under a changed contract."""
+    keys, change, accept = CHANGES[name]
+    contract = begun(keys)
+    column = next((one.partition(".")[0] for one in accept if one.endswith(".missing")), None)
+    if name == "no age may be missing any more":
+        column = None
+    clinic(column, contract)
+    home, file = clinic.folder / "home", clinic.folder / "clinic.yaml"
+    assert republish("release", file, "--home", home)[::2] == (0, [])
+    contract = copy.deepcopy(contract)
+    change(contract)
+    contract["releases"]["last"] = THIRD
+    contract["accept"] = {SECOND: accept} if accept else {}
+    file.write_text(yaml.safe_dump(contract))
+    code, told, faults = republish("release", file, "--home", home)
+    assert (code, faults) == (0, []), (told, faults)
+    return home, file
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_series_is_audited_verified_and_counted_whatever_changed_in_it(clinic, republish, name):
+    home, file = released(clinic, republish, name)
+    published, private = home / "published/clinic/v1", home / "private/clinic/v1"
+    assert republish("verify", published)[0] == 0
+    out = clinic.folder / "report"
+    for linked in ([], ["--private", private]):
+        words = ("--contract", file, "--truth", clinic.folder, *linked, "--seconds", "1", "--out", out)
+        code, told, faults = republish("audit", published, *words)
+        assert (code, [line for line in faults if not line.startswith("attacking")]) == (0, []), told
+        told = json.loads((out / "handout.json").read_text())
+        assert told["keeps_contract"]
+        for one in told["series"][0]["releases"]:
+            table = pl.read_parquet(published / one["release"] / "microdata.parquet")
+            ends = {column.removesuffix("_low") for column in table.columns if column.endswith("_low")}
+            assert set(one["useful"]["widths"]) == ends
+    for release in (FIRST, SECOND, THIRD):
+        assert republish("estimate", published / release, "--where", "sex = 'F'")[::2] == (0, [])
