@@ -9,6 +9,7 @@ from republish.anonymize.attack.figures import AttackFigures, RiskFigures
 from republish.anonymize.promise import Posterior
 from republish.anonymize.text import Text
 from republish.orchestration.audit.findings import AttackedSeries, Gap
+from republish.orchestration.audit.read.folders import PublishedSeries
 from republish.orchestration.audit.read.material import Material, promises_of
 
 
@@ -19,6 +20,7 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
     gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
+    gaps += [gap for series in material.series if (gap := _column_gap(material, series)) is not None]
     gaps += _shard_gaps(material, attacked)
     gaps += [gap for one in attacked for gap in _word_gaps(one)]
     gaps += [gap for one in attacked for gap in _renaming_gaps(one)]
@@ -73,6 +75,22 @@ def _shard_gaps(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
         "Adversaries who know in which of {shards} shards each person is, and no groups", shards=shards
     )
     return [Gap(what, WITHOUT_SHARDS)]
+
+
+def _column_gap(material: Material, series: PublishedSeries) -> Gap | None:
+    """Releases that are read by other columns than the contract's, on the word of their data packages."""
+    own = [material.contract_of(release) for release in series.releases]
+    some = sum(
+        [*one.attributes()] != [*material.contract.attributes()]
+        or one.sensitive != material.contract.sensitive
+        for one in own
+    )
+    what = Text(
+        "whether {some} of {releases} releases have the columns that their contract declared",
+        some=some,
+        releases=len(own),
+    )
+    return Gap(what, OWN_COLUMNS, series=series.name) if some else None
 
 
 def _word_gaps(series: AttackedSeries) -> list[Gap]:
@@ -159,6 +177,11 @@ ALGORITHM = Gap(
 LEFT_OUT = Text(
     "whoever misses such a person in a release knows that the value is missing. Nothing is promised about"
     " that, and the attacks count none of them."
+)
+OWN_COLUMNS = Text(
+    "they were made under another contract than the one that is given, and are read by the columns, labels,"
+    " widths and values that their data packages state. Audit them with the contract of their time to be"
+    " sure."
 )
 MAY_BE_KNOWN = Text(
     "nothing is promised to them. As candidates of others, such values count as often as a group has them"

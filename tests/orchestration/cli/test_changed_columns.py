@@ -7,9 +7,11 @@ import polars as pl
 import pytest
 import yaml
 
+from tests.orchestration.audit.published_folders import seal
 from tests.orchestration.cli.test_missing_values import VALUES, declared, patients
 
 FIRST, SECOND, THIRD = "2024-01-01", "2024-04-01", "2024-07-01"
+OWN_COLUMNS = "have the columns that their contract declared"
 
 
 def contract_of(**rules):
@@ -161,6 +163,8 @@ def test_a_series_is_audited_verified_and_counted_whatever_changed_in_it(clinic,
     published, private = home / "published/clinic/v1", home / "private/clinic/v1"
     assert republish("verify", published)[0] == 0
     out = clinic.folder / "report"
+    changed = name not in ("a smaller m", "a larger m")
+    said = [f"whether 1 of 3 releases {OWN_COLUMNS}"] if changed else []
     for linked in ([], ["--private", private]):
         words = ("--contract", file, "--truth", clinic.folder, *linked, "--seconds", "1", "--out", out)
         code, told, faults = republish("audit", published, *words)
@@ -171,5 +175,28 @@ def test_a_series_is_audited_verified_and_counted_whatever_changed_in_it(clinic,
             table = pl.read_parquet(published / one["release"] / "microdata.parquet")
             ends = {column.removesuffix("_low") for column in table.columns if column.endswith("_low")}
             assert set(one["useful"]["widths"]) == ends
+        assert [one["what"] for one in told["not_covered"] if OWN_COLUMNS in one["what"]] == said
     for release in (FIRST, SECOND, THIRD):
         assert republish("estimate", published / release, "--where", "sex = 'F'")[::2] == (0, [])
+
+
+def test_a_data_package_that_was_changed_is_not_believed(clinic, republish):
+    home, file = released(clinic, republish, "a wider domain")
+    published = home / "published/clinic/v1"
+    package = json.loads((published / FIRST / "datapackage.json").read_text())
+    columns = package["republish"]["attributes"]
+
+    def audited(**keys):
+        package["republish"]["attributes"] = [columns[0] | keys, *columns[1:]]
+        for file_of_release in (published / FIRST).iterdir():
+            file_of_release.chmod(0o600)
+        (published / FIRST / "datapackage.json").write_text(json.dumps(package))
+        seal(published / FIRST)
+        words = ("--contract", file, "--truth", clinic.folder, "--seconds", "1")
+        return republish("audit", published, *words)
+
+    code, _, faults = audited(kind="nonsense")
+    assert code == 2
+    assert "datapackage.json: does not state the columns of the release as a contract would" in faults[-1]
+    code, told, _ = audited(domain=[0, 99])
+    assert code == 3, told
