@@ -102,10 +102,10 @@ def _how_to_count(package: Mapping[str, Any]) -> str:
     if package["republish"]["format"] == VIEW:
         return "Rows are people under labels of hierarchies: counts of these labels are exact."
     counterfeits = pattern(package, "counterfeits")
-    of_rows = f"{OF_ROWS} " if package["republish"].get("rows") else ""
+    of_rows, counted = (f"{OF_ROWS} ", "rows") if package["republish"].get("rows") else ("", "people")
     return (
         f"{of_rows}Some rows may be counterfeits, which stand for nobody; `{counterfeits}` says how many"
-        " there are in which group. To count people, with an error bar, in DuckDB:\n\n"
+        f" there are in which group. To count {counted}, with an error bar, in DuckDB:\n\n"
         "```sql\n"
         ".read estimate.sql\n"
         f"FROM estimate(true, split := {quoted(column_names(package)[-1])});\n"
