@@ -428,7 +428,7 @@ def heading(name: str) -> str:
 def package_of(folder: Path) -> Mapping[str, Any]:
     """A release's `datapackage.json`; PublishedFolderError if it has none of ours."""
     package = read_json(folder / DATA_PACKAGE)
-    if package is None or "republish" not in package:
+    if package is None or not isinstance(package.get("republish"), Mapping):
         raise PublishedFolderError(
             f"{folder}: has no {DATA_PACKAGE}, which says what domains and labels there are: it was published"
             " by an older version. Take a later release of the series"

@@ -238,6 +238,16 @@ def test_a_package_of_another_format_is_refused(published, release_format):
             estimate(folder)
 
 
+@pytest.mark.parametrize("own", [None, [], "groups"])
+def test_a_package_that_states_nothing_of_ours_is_refused(published, own):
+    with copy_of(published) as folder:
+        package = json.loads((folder / "datapackage.json").read_text())
+        (folder / "datapackage.json").write_text(json.dumps(package | {"republish": own}))
+        seal(folder)
+        with pytest.raises(PublishedFolderError, match="has no datapackage.json"):
+            estimate(folder)
+
+
 @examples(150)
 @given(st.data())
 def test_a_release_with_another_table(published, data):
