@@ -6,8 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer

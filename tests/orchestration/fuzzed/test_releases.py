@@ -244,7 +244,7 @@ def test_a_package_that_states_nothing_of_ours_is_refused(published, own):
         package = json.loads((folder / "datapackage.json").read_text())
         (folder / "datapackage.json").write_text(json.dumps(package | {"republish": own}))
         seal(folder)
-        with pytest.raises(PublishedFolderError, match="has no datapackage.json"):
+        with pytest.raises(PublishedFolderError, match=r"has no datapackage\.json"):
             estimate(folder)
 
 
