@@ -88,9 +88,14 @@ def changes_of(promises: Sequence[Promise]) -> list[int]:
     return [place for place, (before, after) in pairs if before != after]
 
 
+def promised_level(chart: Chart, level: float, language: Language) -> str:
+    """What a line at a promised level is called."""
+    return language.say(Text("promised: {bound} {level:.3g}", bound=Text(chart.bound), level=level))
+
+
 def _promise(chart: Chart, levels: Sequence[float | None], language: Language) -> str:
     first, *others = dict.fromkeys(level for level in levels if level is not None) or [None]
     if first is None:
         return ""
-    said = language.say(Text("promised: {bound} {level:.3g}", bound=Text(chart.bound), level=first))
+    said = promised_level(chart, first, language)
     return ", ".join((said, *(language.number(f"{level:.3g}") for level in others)))

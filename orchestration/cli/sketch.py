@@ -35,7 +35,7 @@ def sketch(
     ],
     file: Annotated[Path, typer.Option("--out", metavar="SKETCH", help="The new file.")],
     keep: Annotated[
-        int, typer.Option("--keep", min=64, max=1_000_000, help="So many people at most are drawn.")
+        int, typer.Option("--keep", min=64, max=1_000_000, help="The most people that are drawn.")
     ] = KEEP,
     limit: Limit = None,
     debug: Debug = False,
@@ -43,8 +43,9 @@ def sketch(
     """Write digests of some of your people, by which another publisher finds how many you share.
 
     The file has keyed digests of the people drawn, how many people there are, and the names of the columns.
-    Whoever has it and the secret can try identifiers: a person drawn is found, and so is that some people are
-    not in your tables. Without the secret nobody can. Give it to the other publisher alone.
+    Whoever has it and the secret can try identifiers. They find the people who were drawn, and learn of some
+    others that they are not in your tables. Without the secret nobody can. Give it to the other publisher
+    alone.
     """
     from republish.orchestration.overlap import sketch_of, write_sketch
 
@@ -63,9 +64,9 @@ def overlap(
 ) -> None:
     """Estimate how many people two publishers share, from a sketch of each.
 
-    Whoever has both publishers' releases of a person may learn the person's value, which neither promises
-    against (docs/explanation/adversaries.md). The truth is in the interval for 95 of 100 secrets. The number
-    is exact if both sketches have everybody.
+    Whoever has both publishers' releases of a person may learn the person's value. Neither publisher's
+    promise covers that (docs/explanation/adversaries.md). The truth is in the interval for 95 of 100 secrets.
+    The number is exact if both sketches have everybody.
     """
     from republish.orchestration.overlap import overlap as found_in
 

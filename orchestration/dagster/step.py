@@ -230,10 +230,10 @@ def _log_not_reached(
     release: str,
     found: Collection[str],
 ) -> None:
-    """Say of each check that a release did not come to that it was not reached.
+    """Log a warning for each check that a release never came to.
 
-    Without it, Dagster shows these as failed too. It has no state for a check that was not looked at in a run
-    that failed: what comes nearest is a warning, in words.
+    Dagster has no state for a check that was not looked at in a run that failed, and shows it as failed. A
+    warning that says so comes nearest.
 
     Parameters
     ----------

@@ -53,6 +53,8 @@ class Material:
     """Whether releases are judged by what their manifests say they promise, or all by the contract."""
     shard: ShardFiles | None = None
     """The shard whose people and groups alone are attacked; None for all of them."""
+    columns_read: dict[Path, ContractFile] = field(default_factory=dict, compare=False, repr=False)
+    """What `file_of` has read, by the folder of the release."""
 
     @property
     def contract(self) -> Product:
@@ -61,7 +63,11 @@ class Material:
 
     def file_of(self, release: ReleaseFiles) -> ContractFile:
         """The contract with the columns that a release has."""
-        return self.file if self.foreign is not None else as_of(self.file, release)
+        if self.foreign is not None:
+            return self.file
+        if release.path not in self.columns_read:
+            self.columns_read[release.path] = as_of(self.file, release)
+        return self.columns_read[release.path]
 
     def contract_of(self, release: ReleaseFiles) -> Product:
         """What the columns of a release are."""

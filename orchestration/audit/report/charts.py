@@ -14,7 +14,7 @@ from republish.anonymize.text import Text
 from republish.orchestration.audit.findings import AttackedSeries
 from republish.orchestration.drawing import draw
 from republish.orchestration.languages.language import Language
-from republish.orchestration.over_releases import changes_of, in_words, over_releases
+from republish.orchestration.over_releases import changes_of, in_words, over_releases, promised_level
 from republish.orchestration.svg import as_svg
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
@@ -117,9 +117,8 @@ def _bars(series: AttackedSeries, chart: Chart, part: Part | None, language: Lan
         colours = [(RED if size < min(levels) else BLUE) if levels else GREY for size in sizes]
         axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
         for level in levels:
-            bound = Text(chart.bound)
-            words = language.say(Text("promised: {bound} {level:.3g}", bound=bound, level=level))
-            axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=words)
+            name = promised_level(chart, level, language)
+            axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=name)
         axes.set_xlabel(language.say(chart.over))
         axes.set_ylabel(language.say(chart.axis))
         for axis in (axes.xaxis, axes.yaxis):
