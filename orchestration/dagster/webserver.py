@@ -96,8 +96,10 @@ def serve(app: Gate, port: int, daemon: Sequence[str] = ()) -> None:
         app, host="127.0.0.1", port=port, log_level="warning", timeout_graceful_shutdown=LAST_REQUESTS
     )
     server = uvicorn.Server(settings)
-    for end in (signal.SIGTERM, signal.SIGHUP):  # else these would end this process, and leave the daemon
-        signal.signal(end, signal.default_int_handler)
+    # Else these would end this process, and leave the daemon. While it serves, uvicorn answers SIGTERM, by a
+    # handler that raises nothing: where Python ignores exceptions, what SIGHUP raises would be lost.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     with suppress(KeyboardInterrupt), _beside(server, daemon):
         server.run()
         raise HomeError("Dagster's daemon ended. It said why, above; begin again when that is mended")
@@ -120,7 +122,7 @@ def _beside(server: uvicorn.Server, daemon: Sequence[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # the daemon answers as to Ctrl-C; where it still imports, it ends at once
         try:
             process.wait(LAST_STEPS)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):

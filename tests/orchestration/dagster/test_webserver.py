@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -176,18 +177,25 @@ def test_the_daemon_ends_with_the_server_and_the_server_with_the_daemon(tmp_path
     waits = [
         sys.executable,
         "-c",
-        "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)",
+        # While a module is imported, an interrupt may be lost: here, each is.
+        (
+            "import os, signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+            "open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+        ),
     ]
-    port = free_port()
+    port, pid = free_port(), tmp_path / "pid"
     words = [sys.executable, "-c", begin.format(port=port, daemon=waits)]
     for end in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         with answering(port, words, cwd=tmp_path) as started:
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.2", port))
+            while not (pid.exists() and pid.read_text()):
+                time.sleep(0.1)
             started.send_signal(end)
             assert started.wait(60) == 0
         with pytest.raises(ProcessLookupError):
-            os.kill(int((tmp_path / "pid").read_text()), 0)
+            os.kill(int(pid.read_text()), 0)
+        pid.unlink()
     words[2] = begin.format(port=port, daemon=[sys.executable, "-c", ""])
     ended = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert ended.returncode == 1
