@@ -2,8 +2,8 @@
 
 A person's value changes from one of {pre-diabetes, flu, gout} to one of {diabetes, fracture, migraine}. Each
 has three candidates, and whoever knows that of these only pre-diabetes becomes diabetes knows both. The same
-holds for a value that is never left, or after which people leave the table (death, cure). No promise is about
-that: it is a figure.
+holds for a value that is never left, or after which people leave the table (death, cure), and where people
+are held back because their value changed. No promise is about that: it is a figure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ MOST = 50_000
 """About so many people are followed; of more, so many are drawn, the same ones in every release."""
 MOST_CELLS = 20_000_000
 """Numbers of people x values x releases that are held at once."""
-ABSENT = -1
+ABSENT, HELD_BACK = -1, -2
+"""The content of who is not in the table, and of who is, and in no group."""
 CERTAIN = 0.99
 """From this probability on, a value counts as certain."""
 TINY = np.finfo(float).tiny
@@ -38,7 +39,7 @@ class Lives:
     one_in: int
     """One person in so many is followed."""
     releases: Sequence[pl.DataFrame]
-    """Of each release: `person`, `value`, `content` (the number of what the person's group holds)."""
+    """Of each release: `person`, `value`, `content` (the number of what the person's group holds, or null)."""
     contents: pl.DataFrame
     """`text`, `value`, `share`, a row for each `content`: what groups hold, and each value's share of it."""
     moved: pl.DataFrame | None
@@ -106,8 +107,9 @@ def follow_lives(
         contents = pl.concat([before.contents, new])
     numbered = contents.select("text").with_row_index("content")
     group = held.join(numbered, on="text").select("group_id", "content")
-    here = now.join(hosted.select("person", "group_id").drop_nulls(), on="person").join(group, on="group_id")
-    here = here.filter(_hash() % (2 * one_in) < 2).drop("group_id")
+    here = now.filter(_hash() % (2 * one_in) < 2)
+    here = here.join(hosted.select("person", "group_id").drop_nulls(), on="person", how="left")
+    here = here.join(group, on="group_id", how="left").drop("group_id")
     moved = _moved(before.last, now) if before else None
     if before and before.moved is not None and moved is not None:
         moved = pl.concat([before.moved, moved])
@@ -120,7 +122,9 @@ def learn_changes(lives: Lives) -> KnownChanges | None:
 
     What a person's groups hold, release by release, and how values change are a hidden Markov model: each way
     of having had the values has as its weight the product of the changes' probabilities. The adversary has
-    these from one half of the people for the other half, and from everybody. None is returned of one release.
+    these from one half of the people for the other half, and from everybody. How often people are held back
+    whose value is in what their last group held, and others, the adversary knows, too. None is returned of one
+    release.
 
     References
     ----------
@@ -133,10 +137,11 @@ def learn_changes(lives: Lives) -> KnownChanges | None:
         pl.concat([lives.contents[VALUE].explode(), *(one[VALUE] for one in lives.releases)]).unique().sort()
     )
     content, actual, half, left = _people(lives, values)
-    shares = np.zeros((len(lives.contents) + 1, len(values)))
+    shares = np.zeros((len(lives.contents), len(values)))
     flat = lives.contents.with_row_index("content").explode(VALUE, "share")
     at = flat[VALUE].to_frame().join(_numbered(values), on=VALUE, how="left", maintain_order="left")["at"]
     shares[flat["content"].to_numpy(), at.to_numpy()] = flat["share"].to_numpy()
+    content, shares = _with_held_back(content, actual, shares)
     learned = {part: _Rates.of(lives.moved, part, values) for part in (0, 1, None)}
     found: list[list[_Guess]] = [[], [], []]
     for part in (0, 1):
@@ -171,15 +176,35 @@ def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints, Bools]:
     """int[N, R] twice: each person's contents and values, or `ABSENT`; int[N] the half, bool[N] who left."""
     rows = pl.concat(one.with_columns(release=pl.lit(n)) for n, one in enumerate(lives.releases))
     rows = rows.join(_numbered(values), on=VALUE).with_columns(half=_hash() % 2)
-    names = rows.select("person", "half").unique("person").sort("half", "person")
+    names = rows.drop_nulls("content").select("person", "half").unique("person").sort("half", "person")
     most = max(MOST_CELLS // (max(len(values), 1) * len(lives.releases)), 1)
     names = names.gather_every(-(-len(names) // most) or 1).with_row_index("row")
     rows = rows.join(names.select("person", "row"), on="person")
     content, actual = (np.full((len(names), len(lives.releases)), ABSENT) for _ in range(2))
     at = rows["row"].to_numpy(), rows["release"].to_numpy()
-    content[at], actual[at] = rows["content"].to_numpy(), rows["at"].to_numpy()
+    content[at], actual[at] = rows["content"].fill_null(HELD_BACK).to_numpy(), rows["at"].to_numpy()
     left = ~names["person"].is_in(lives.last["person"].implode())
     return content, actual, names["half"].to_numpy(), left.to_numpy()
+
+
+def _with_held_back(content: Ints, actual: Ints, shares: Floats) -> tuple[Ints, Floats]:
+    """int[N, R], float64[2C + 1, V]: of who is held back, C more than the content of their last group.
+
+    What such a row has is, for each value, how likely the person is held back; the last row is of who is absent.
+    """
+    content, last = content.copy(), np.full(len(content), ABSENT)
+    people, held_back = np.zeros((2, 2), np.int64)
+    for now, value in zip(content.T, actual.T, strict=True):
+        is_held_back = (now == HELD_BACK) & (last != ABSENT)
+        is_here = (now != ABSENT) & (last != ABSENT)
+        is_inside = (shares[last, value] > 0) * 1
+        people += np.bincount(is_inside[is_here], minlength=2)
+        held_back += np.bincount(is_inside[is_held_back], minlength=2)
+        last = np.where(now >= 0, now, last)
+        now[now == HELD_BACK] = ABSENT
+        now[is_held_back] = last[is_held_back] + len(shares)
+    likely = (held_back / np.maximum(people, 1))[(shares > 0) * 1]
+    return content, np.vstack([shares, _scaled(likely), np.zeros((1, shares.shape[1]))])
 
 
 class _Rates(NamedTuple):

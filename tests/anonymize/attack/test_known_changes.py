@@ -18,14 +18,20 @@ from tests.anonymize.attack.attack_series import groups_of
 EARLIER, LATER = ["flu", "gout", "pre-diabetes"], ["diabetes", "fracture", "migraine"]
 
 
-def followed(series):
-    """Lives after releases, each a list of groups: `{person: value}`, and the values of counterfeits."""
+def followed(series, held_back=()):
+    """Lives after releases, each a list of groups: `{person: value}`, and the values of counterfeits.
+
+    In the last release are people who are in no group, too.
+    """
     lives = None
-    for groups in series:
+    for number, groups in enumerate(series, start=1):
         people = [(name, value, at) for at, (some, _) in enumerate(groups) for name, value in some.items()]
         table = pl.DataFrame(people, schema=["person", "value", "group_id"], orient="row")
+        known = table.select("person", "value")
+        if number == len(series):
+            known = pl.concat([known, pl.DataFrame(list(held_back), schema=known.schema, orient="row")])
         held = groups_of([[*some.values(), *forged] for some, forged in groups])
-        lives = follow_lives(table.select("person", "value"), held, table.select("person", "group_id"), lives)
+        lives = follow_lives(known, held, table.select("person", "group_id"), lives)
     return lives
 
 
@@ -60,6 +66,31 @@ def test_where_any_value_becomes_any_nothing_is_learned():
     for guessed in (found.old, found.new):
         assert abs(guessed.by_half - 1 / 3) < 0.08
         assert guessed.certain == 0
+
+
+def test_who_is_held_back_has_a_value_that_follows_one_of_the_last_candidates():
+    becomes = {"flu": "fracture", "gout": "migraine", "pre-diabetes": "diabetes"}
+    groups = [({f"{number}{value}": value for value in EARLIER}, []) for number in range(600)]
+    changed = np.random.default_rng(1).integers(0, 3, 600)
+    after, held_back = [], []
+    for number, which in enumerate(changed):
+        gone = EARLIER[which]
+        after.append(({f"{number}{value}": value for value in EARLIER if value != gone}, [gone]))
+        held_back.append((f"{number}{gone}", becomes[gone]))
+    others = [({f"other {value}": value for value in LATER}, [])]
+    found = learn_changes(followed([groups + others, after + others], held_back))
+    for guessed in (found.old, found.new):
+        assert guessed.people == 600
+        assert abs(guessed.by_half - 1 / 3) < 0.08
+        assert guessed.certain == 0
+        assert guessed.at_random == pytest.approx(1 / 3)
+    assert found.departed is None
+
+    only = [(person, value) for person, value in held_back if value == "diabetes"]
+    rest = [({f"{number}{value}": value for value in EARLIER}, []) for number in np.flatnonzero(changed != 2)]
+    found = learn_changes(followed([groups, rest + [one for one in after if one[1] == ["pre-diabetes"]]], only))
+    assert found.old.people == len(only)
+    assert found.old.by_half == found.new.by_half == 1
 
 
 def test_who_knows_that_only_one_value_leaves_knows_who_had_it():
