@@ -100,6 +100,11 @@ def _acceptance(declared: Any) -> Any:
     return {"what": declared} if isinstance(declared, list | tuple) else declared
 
 
+def _said(said: Mapping[str, Any], key: str) -> Any:
+    first, _, second = key.partition(".")
+    return getattr(said.get(first), second, None) if second else said.get(first)
+
+
 def _in_store(place: str) -> str:
     if not is_in_store(place):
         raise ValueError("must be an address in an object store: s3://bucket/path, gs://… or az://…")
@@ -165,6 +170,22 @@ class Catalogue(Declaration):
     """The highest age that is typical of the people; not that of anybody."""
 
 
+IN_A_CATALOGUE = {
+    "title": "what the releases are called",
+    "description": "what the table is",
+    "contact": "an e-mail or web address",
+    "governance.controller": "the publisher",
+}
+"""Keys that a record of any catalogue needs, and what they say."""
+IN_A_HEALTH_CATALOGUE = {
+    "governance.legal_basis": "a law or a consent",
+    "governance.purpose": "what the releases are for",
+    "catalogue.health_themes": "addresses of topics",
+    "catalogue.legislation": "addresses of laws",
+}
+"""Keys that HealthDCAT-AP needs as well, where `catalogue.health_categories` says that it applies."""
+
+
 class Product(Table, Generic[P_co]):
     """One data product: what is published, when, and what is promised of it."""
 
@@ -185,7 +206,7 @@ class Product(Table, Generic[P_co]):
     governance: Governance = Governance()
     """What the report of an audit says of responsibility."""
     catalogue: Catalogue | None = Field(default=None, exclude_if=lambda declared: declared is None)
-    """What catalogues of data need to know of the releases."""
+    """What catalogues of data need to know of the releases: each release then writes their records anew."""
     owners: tuple[StrictStr, ...] = ()
     """E-mail addresses, or `team:name`."""
     source: FileSource | QuerySource | TableSource
@@ -283,6 +304,23 @@ class Product(Table, Generic[P_co]):
         if twice := repeated(upstream):
             raise ValueError(f"lists {twice} more than once")
         return upstream
+
+    @field_validator("catalogue")
+    @classmethod
+    def _check_catalogue(cls, declared: Catalogue | None, info: ValidationInfo) -> Catalogue | None:
+        if declared is None or "governance" not in info.data:
+            return declared
+        needed = dict(IN_A_CATALOGUE)
+        if declared.health_categories:
+            needed |= IN_A_HEALTH_CATALOGUE
+            if declared.access == "non_public":
+                needed["catalogue.access_body"] = "the health data access body"
+        said = {**info.data, "catalogue": declared}
+        missing = [key for key in needed if not _said(said, key)]
+        if missing:
+            keys = ", ".join(f"{key} ({needed[key]})" for key in missing)
+            raise ValueError(f"needs {keys}, too. Write what is missing, or leave catalogue out")
+        return declared
 
     @field_validator("accept", "corrections", "sources")
     @classmethod

@@ -6,8 +6,9 @@ the 50 values leave ten times as often as others. Whoever knows of half of the p
 guesses those of the other half, old and new ones of people whose value changed to one outside of their
 candidates, and the last ones of people who left (`anonymize.attack.measures.known_changes`, as each audit
 does). *Certain* is the share of changed people whose old value has a probability of 99 %, and is right. With
-`hold_back`, people are not published while their value is outside of their candidates: whoever misses them knows
-that it is. *Held back* is the share of the people of the last release, and *changed* counts who comes back, too.
+`hold_back`, people are not published while their value is outside of their candidates, and whoever misses
+them knows that it is. *Held back* is the share of the people of the last release; *changed* counts who comes
+back, too.
 """
 
 from __future__ import annotations

@@ -7,22 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from republish.anonymize.contract import Catalogue, Product
-from republish.anonymize.errors import ContractError
-
-NEEDED = {
-    "title": "what the releases are called",
-    "description": "what the table is",
-    "contact": "an e-mail or web address",
-    "governance.controller": "the publisher",
-}
-"""Keys that a record of any catalogue needs, and what they say."""
-NEEDED_FOR_HEALTH = {
-    "governance.legal_basis": "a law or a consent",
-    "governance.purpose": "what the releases are for",
-    "catalogue.health_themes": "addresses of topics",
-    "catalogue.legislation": "addresses of laws",
-}
-"""Keys that HealthDCAT-AP needs as well, where `catalogue.health_categories` says that it applies."""
 
 
 @dataclass(frozen=True)
@@ -62,21 +46,13 @@ class Entry:
         return int(self.manifest["tuples"]) - int(self.manifest["counterfeits"])
 
 
-def entry_of(contract: Product, where: str, manifest: Mapping[str, Any], package: Mapping[str, Any]) -> Entry:
-    """The entry of a release.
-
-    Parameters
-    ----------
-    where
-        The contract's file, for errors.
-    manifest, package
-        The release's manifest and the content of its `datapackage.json`.
-    """
-    declared = declared_in(contract, where)
+def entry_of(contract: Product, manifest: Mapping[str, Any], package: Mapping[str, Any]) -> Entry:
+    """The entry of a release, from its manifest and `datapackage.json`; the contract declares a catalogue."""
+    assert contract.catalogue
     assert contract.title
     assert contract.contact
     return Entry(
-        declared=declared,
+        declared=contract.catalogue,
         governance=contract.governance.model_dump(exclude_none=True),
         manifest=manifest,
         package=package,
@@ -85,25 +61,3 @@ def entry_of(contract: Product, where: str, manifest: Mapping[str, Any], package
         contact=contract.contact,
         licence=contract.licence,
     )
-
-
-def declared_in(contract: Product, where: str) -> Catalogue:
-    """What the contract declares for catalogues; ContractError names each key that is missing."""
-    declared = contract.catalogue
-    if declared is None:
-        keys = "write its keys address and access (public, restricted or non_public)"
-        raise ContractError(where, [("catalogue", f"is missing, and a catalogue needs it: {keys}")])
-    needed = dict(NEEDED)
-    if declared.health_categories:
-        needed |= NEEDED_FOR_HEALTH
-        if declared.access == "non_public":
-            needed["catalogue.access_body"] = "the health data access body"
-    said: dict[str, Any] = contract.model_dump(include={"title", "description", "contact"})
-    said |= {f"governance.{key}": text for key, text in contract.governance.model_dump().items()}
-    said |= {f"catalogue.{key}": text for key, text in declared.model_dump().items()}
-    missing = [key for key in needed if not said.get(key)]
-    if missing:
-        raise ContractError(
-            where, [(key, f"is missing, and a catalogue needs it: {needed[key]}") for key in missing]
-        )
-    return declared

@@ -137,6 +137,11 @@ class Series:
         """Where the series' releases are published."""
         return self.home.published(self.contract.product, self.contract.series)
 
+    @property
+    def catalogues(self) -> Path:
+        """Where records of the series for catalogues are."""
+        return self.home.catalogues(self.contract.product, self.contract.series)
+
     def private(self, release: str) -> Path:
         """A release's working files."""
         return self.private_folder / release

@@ -100,6 +100,10 @@ class Home:
         """The folder of a series that everybody may have; or that of a product, or of all products."""
         return self.path / "published" / product / series
 
+    def catalogues(self, product: str, series: str) -> Path:
+        """The folder of a series' records for catalogues, which are written anew with each release."""
+        return self.path / "catalogues" / product / series
+
     def key(self) -> bytes:
         """The secret key: REPUBLISH_KEY, or the file `secret.key`, made at first use.
 

@@ -39,7 +39,7 @@ class Lives:
     one_in: int
     """One person in so many is followed."""
     releases: Sequence[pl.DataFrame]
-    """Of each release: `person`, `value`, `content` (the number of what the person's group holds, or null)."""
+    """Of each release: `person`, `value`, `content` (the number of what the group holds; null: in none)."""
     contents: pl.DataFrame
     """`text`, `value`, `share`, a row for each `content`: what groups hold, and each value's share of it."""
     moved: pl.DataFrame | None
@@ -122,9 +122,8 @@ def learn_changes(lives: Lives) -> KnownChanges | None:
 
     What a person's groups hold, release by release, and how values change are a hidden Markov model: each way
     of having had the values has as its weight the product of the changes' probabilities. The adversary has
-    these from one half of the people for the other half, and from everybody. How often people are held back
-    whose value is in what their last group held, and others, the adversary knows, too. None is returned of one
-    release.
+    these from one half of the people for the other half, and from everybody; and knows how often people are
+    held back whose value is in what their last group held, and others. None is returned of one release.
 
     References
     ----------
@@ -137,7 +136,7 @@ def learn_changes(lives: Lives) -> KnownChanges | None:
         pl.concat([lives.contents[VALUE].explode(), *(one[VALUE] for one in lives.releases)]).unique().sort()
     )
     content, actual, half, left = _people(lives, values)
-    shares = np.zeros((len(lives.contents), len(values)))
+    shares: Floats = np.zeros((len(lives.contents), len(values)))
     flat = lives.contents.with_row_index("content").explode(VALUE, "share")
     at = flat[VALUE].to_frame().join(_numbered(values), on=VALUE, how="left", maintain_order="left")["at"]
     shares[flat["content"].to_numpy(), at.to_numpy()] = flat["share"].to_numpy()
@@ -190,7 +189,7 @@ def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints, Bools]:
 def _with_held_back(content: Ints, actual: Ints, shares: Floats) -> tuple[Ints, Floats]:
     """int[N, R], float64[2C + 1, V]: of who is held back, C more than the content of their last group.
 
-    What such a row has is, for each value, how likely the person is held back; the last row is of who is absent.
+    Such a row has, for each value, how likely the person is held back. The last row is of who is absent.
     """
     content, last = content.copy(), np.full(len(content), ABSENT)
     people, held_back = np.zeros((2, 2), np.int64)

@@ -88,7 +88,9 @@ def test_who_is_held_back_has_a_value_that_follows_one_of_the_last_candidates():
 
     only = [(person, value) for person, value in held_back if value == "diabetes"]
     rest = [({f"{number}{value}": value for value in EARLIER}, []) for number in np.flatnonzero(changed != 2)]
-    found = learn_changes(followed([groups, rest + [one for one in after if one[1] == ["pre-diabetes"]]], only))
+    found = learn_changes(
+        followed([groups, rest + [one for one in after if one[1] == ["pre-diabetes"]]], only)
+    )
     assert found.old.people == len(only)
     assert found.old.by_half == found.new.by_half == 1
 

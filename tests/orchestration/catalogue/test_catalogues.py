@@ -14,7 +14,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from republish.anonymize.errors import ContractError
+from republish.anonymize.errors import ContractError, PublishedFolderError
 from republish.orchestration.cli.app import app
 from tests.hospital import IDENTIFIER, RELEASES, everything, make, manifest
 
@@ -190,6 +190,21 @@ def test_each_release_names_its_people_and_the_health_data_properties(written, h
         assert "health:maxTypicalAge" not in one
 
 
+def test_each_release_writes_the_records_anew(hospital, home, written):
+    own = home / "catalogues/hospital/v1"
+    make(hospital.series(home), RELEASES[2])
+    assert {path.parent.name for path in own.rglob("ddi.xml")} == {*RELEASES[:3]}
+    assert everything(write(hospital, home, written)) == everything(own)
+
+
+def test_of_a_folder_that_was_changed_none_is_written(hospital, home, written, tmp_path):
+    package = home / "published/hospital/v1" / PUBLISHED[0] / "datapackage.json"
+    package.write_text(package.read_text().replace("Inpatients", "Outpatients"))
+    with pytest.raises(PublishedFolderError, match=r"datapackage\.json"):
+        write(hospital, home, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
 @pytest.mark.parametrize(
     "key", ["title", "description", "contact", "governance.controller", "governance.legal_basis", "catalogue"]
 )
@@ -199,7 +214,8 @@ def test_what_the_contract_lacks_is_named_and_nothing_is_written(hospital, home,
     first, _, second = key.partition(".")
     del (declared[first] if second else declared)[second or first]
     hospital.contract.write_text(yaml.safe_dump(declared))
-    with pytest.raises(ContractError, match=rf"{key}: is missing, and a catalogue needs it"):
+    needed = rf"catalogue: needs {key} \(.*\), too" if key != "catalogue" else "catalogue: is missing"
+    with pytest.raises(ContractError, match=needed):
         write(hospital, home, tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
