@@ -456,6 +456,7 @@ def test_it_prints_on_a4_with_page_numbers_and_no_cut_column(audited, tmp_path, 
     for number, sheet in enumerate(sheets, start=1):
         assert f"Page {number} of {len(sheets)}" in " ".join(sheet.split())
     assert not is_cut(document, pieces)
+    assert "Handwritten signature" in sheets[0]
     everything = plain("".join(sheets))
     for heading in re.findall(r"<th[^>]*>([^<{]+)</th>", page):
         assert plain(html.unescape(heading)) in everything, heading
@@ -475,7 +476,7 @@ def test_a_place_to_sign_is_never_alone_on_a_page(audited, tmp_path, lines):
     assert signed
     assert plain("Every promise holds.") in boxes
     assert boxes.count("Placeanddate") == 2
-    assert "Onemore." in around or plain("change with every copy") in around
+    assert "Onemore." in around or plain("for download") in around
 
 
 @needs_chromium
