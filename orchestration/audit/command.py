@@ -17,6 +17,7 @@ from republish.orchestration.audit.findings import Findings
 from republish.orchestration.audit.read.folders import Reading, find_series, read_contract
 from republish.orchestration.audit.read.foreign import load_mapping, states_promise
 from republish.orchestration.audit.read.material import Material
+from republish.orchestration.audit.read.own import own_home, why_no_groups
 from republish.orchestration.audit.report.conclusion import (
     CHANGED,
     READING,
@@ -37,7 +38,6 @@ from republish.orchestration.audit.run import attack, steps
 from republish.orchestration.audit.signature import load_private_key, sign_report
 from republish.orchestration.languages.language import ENGLISH, Language
 from republish.orchestration.snapshots.previous import read_previous
-from republish.orchestration.storage.home import Home, is_home
 from republish.orchestration.unforeseen import named
 
 HOLDS, BROKEN = 0, 3
@@ -67,8 +67,8 @@ def audit(
     published
         Release folders, series folders, or other tools' files; of several series too.
     truth
-        Folder with `<release>.parquet` or `<release>.csv`. None for one's own releases: the tables are those
-        of the contract's source, and `private` is that of the home in which they are published.
+        Folder with `<release>.parquet` or `<release>.csv`. None for one's own releases: the snapshots are
+        those that their home keeps, or else those of the contract's source; `private` is that of the home.
     contract
         YAML; what an audit doesn't need (product, series, source, releases) may be left out.
     private
@@ -109,14 +109,18 @@ def audit(
     reading = Reading()
     for file in (contract, *([mapping] if mapping else [])):
         reading.note(file)
-    if truth is None and private is None:
-        private = _own_private_folder(published, declared.product)
     for folder in (one for one in (truth, private) if one is not None):
         if not folder.is_dir():
             raise PublishedFolderError(f"{folder}: is no folder")
     with named(published[0]):
         series, previous = find_series(published, foreign), read_previous(declared_in)
-    material = Material(declared_in, series, truth, private, foreign, reading, previous)
+    home = own_home(published, declared.product) if truth is None and foreign is None else None
+    if home is not None and private is None:
+        private = home.private(declared.product, "")
+        if (why := why_no_groups(home, series)) is not None:
+            private = None
+            console.print(f"Groups are not checked person by person: {why}.", soft_wrap=True)
+    material = Material(declared_in, series, truth, private, foreign, reading, previous, home)
     with named(published[0]):
         findings = _attacked(material, seconds, console)
     _print(findings, console)
@@ -128,16 +132,6 @@ def audit(
             written += sign_report(out, key, written, audited_releases(material), signed_part(described))
         console.print("Report: " + "\n        ".join(map(str, written)), soft_wrap=True)
     return HOLDS if findings.keeps_contract else BROKEN
-
-
-def _own_private_folder(published: list[Path], product: str) -> Path | None:
-    """The private folder of a product whose releases lie in their publisher's home; None elsewhere."""
-    for place in (one.absolute() for one in published):
-        homes = [above.parent for above in (place, *place.parents) if above.name == "published"]
-        for home in filter(is_home, homes):
-            if (found := Home(home).private(product, "")).is_dir():
-                return found
-    return None
 
 
 def _attacked(material: Material, seconds: float, console: Console) -> Findings:

@@ -40,13 +40,26 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     if sensitive is not None and sensitive.not_sensitive:
         values = _braced(", ".join(map(str, sensitive.not_sensitive)))
         gaps.append(Gap(Text("People whose value may be known ({values})", values=values), MAY_BE_KNOWN))
-    names = [one.name for _, one in material.contract.sensitive_columns() if one.missing == "leave_out"]
-    if names:
-        named = _braced(", ".join(names))
-        gaps.append(Gap(Text("People who are left out because {names} is missing", names=named), LEFT_OUT))
+    gaps += _left_out_gaps(material)
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     gaps += [] if attacked and all(map(len, rows)) else [ALGORITHM]
     return [*gaps, _known_values_gap(attacked), *NEVER_COVERED]
+
+
+def _left_out_gaps(material: Material) -> list[Gap]:
+    """People whom the last release of each series leaves out for want of a sensitive value."""
+    names = [one.name for _, one in material.contract.sensitive_columns() if one.missing == "leave_out"]
+    what = Text(
+        "{{}} people whom the last release leaves out because {names} is missing",
+        names=_braced(", ".join(names)),
+    )
+    counted = (material.reading.left_out.get(one.releases[-1].name, {}) for one in material.series)
+    people = [sum(one.get(name, 0) for name in names) for one in counted]
+    return [
+        Gap(what, LEFT_OUT, (number,), series.name)
+        for number, series in zip(people, material.series, strict=True)
+        if names
+    ]
 
 
 def _known_values_gap(attacked: list[AttackedSeries]) -> Gap:
@@ -176,7 +189,7 @@ ALGORITHM = Gap(
 )
 LEFT_OUT = Text(
     "whoever misses such a person in a release knows that the value is missing. Nothing is promised about"
-    " that, and the attacks count none of them."
+    " that, and the attacks count none of them, there or in earlier releases."
 )
 OWN_COLUMNS = Text(
     "they were made under another contract than the one that is given, and are read by the columns, labels,"

@@ -47,6 +47,7 @@ from republish.orchestration.audit.read.folders import (
 )
 from republish.orchestration.audit.read.manifests import chain_finding, claims_finding, held_back
 from republish.orchestration.audit.read.material import Material, promises_of
+from republish.orchestration.audit.read.own import read_own_truth
 from republish.orchestration.audit.read.texts import compare_texts
 from republish.orchestration.storage.store import read_table
 from republish.orchestration.unforeseen import named
@@ -277,7 +278,10 @@ def read_tables(
     file, reading = material.file_of(release), material.reading
     contract = file.contract
     tables = read_release(release, release_format, contract, material.foreign, reading)
-    people = read_truth(material.truth or file, release.name, contract, reading)
+    if material.home is None:
+        people = read_truth(material.truth or file, release.name, contract, reading)
+    else:
+        people = read_own_truth(material.home, file, release, reading)
     return tables, _like_published(people, release_format, tables, contract, domain, release.path)
 
 

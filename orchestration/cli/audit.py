@@ -31,8 +31,8 @@ def audit(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="The true tables: <release>.parquet or <release>.csv for every release. Default: the"
-            " contract's source, with the private folder if the releases lie in their home.",
+            help="The true tables: <release>.parquet or <release>.csv for every release. Default: what the"
+            " home keeps in which the releases lie, with everybody's group, or else the contract's source.",
         ),
     ] = None,
     private: Annotated[

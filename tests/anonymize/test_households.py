@@ -1,12 +1,17 @@
 """People of one household, who share a value and are known to: attacked by intersecting their groups."""
 
+import itertools
 from collections import defaultdict
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
 
 from benchmarks.series import contract_of, released
+from republish.anonymize.errors import NotEligible
+from tests.profiles import is_thorough
+from tests.worlds import shares
 
 VALUES = [f"v{number}" for number in range(12)]
 M = 3
@@ -123,3 +128,84 @@ def test_somebody_who_moves_is_known_by_two_households():
             if who.endswith("-0") and len(where) == 2
         ]
     assert min(narrowed) < M
+
+
+def test_whoever_sees_the_signatures_of_a_first_release_sees_who_shares_a_value():
+    """What is not kept: of two people of a household with one signature, each knows the other's value."""
+    contract, (first, *_) = contract_of({**DECLARED, **TOGETHER}), list(series(1))
+    (one,) = released([first], contract)
+    has = one.candidate.published["microdata"].group_by("group_id").agg(signature=pl.col("disease").sort())
+    people = one.people.join(one.candidate.linkage, on="pseudonym").join(has, on="group_id")
+    homes = people.group_by("identifier").agg(pl.col("value", "signature").n_unique(), pl.len())
+    assert homes.filter(len=3)["value"].max() == 2
+    assert (homes["value"] == homes["signature"]).all()
+
+
+TINY = {**DECLARED, "sensitive": {"name": "disease", "values": VALUES[:4]}}
+OF_TINY = {"m": 2, "on_ineligible": "refuse"}
+TINY_TOGETHER = TINY | TOGETHER | {"principle": APART["principle"] | OF_TINY | {"values_per_person": 1}}
+TINY_APART = TINY | APART | {"principle": APART["principle"] | OF_TINY}
+TABLES = np.random.default_rng(1).permutation([*itertools.product(VALUES[:4], repeat=6)]).tolist()
+"""Every value of each of six households, in any order."""
+
+
+def tiny(values):
+    """Two people of each of four households; then one has left, two have come, and somebody was born."""
+    people = [
+        (f"h{home}", f"h{home}-{member}", (home * 13 + member * 31) % 97, value)
+        for home, value in enumerate(values)
+        for member in range(2)
+    ]
+    born = ("h1", "h1-2", 0, values[1])
+    for date, here in (("2024-01-01", people[:8]), ("2024-02-01", [*people[2:], born])):
+        yield date, pl.DataFrame(here, ["household", "person", "age", "disease"], orient="row")
+
+
+def groups_of(values, contract, key):
+    """For each group of a tiny series: who is in it, as `(household, person)`, and its values."""
+    groups = []
+    for one in released(tiny(values), contract, key):
+        person = "row_name" if contract.rows == "several" else "identifier"
+        linked = one.people.join(one.candidate.linkage, on="pseudonym").select(person, "group_id")
+        microdata = one.candidate.published["microdata"].select("group_id", "disease")
+        for group in microdata["group_id"].unique():
+            names = linked.filter(group_id=group)[person].to_list()
+            held = microdata.filter(group_id=group)["disease"].to_list()
+            groups.append(([(name.partition("-")[0], name) for name in names], held))
+    return groups
+
+
+def published(contract, tables, keys):
+    """The values and groups of so many tables under each of so many keys, as far as they are eligible."""
+    for number, values in enumerate(TABLES[:tables]):
+        try:
+            for key in range(keys):
+                yield values, groups_of(values, contract, b"key %d %d" % (key, number))
+        except NotEligible:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("tables", "keys"), [(len(TABLES), 1), (64, 40)] if is_thorough() else [(40, 1), (8, 4)]
+)
+def test_by_counting_every_world_no_household_has_a_value_with_more_than_one_in_m(tables, keys):
+    """Whoever knows everybody's groups, who lives together, and that they share, of every table and key."""
+    seen = 0
+    for values, groups in published(contract_of(TINY_TOGETHER), tables, keys):
+        homes = [([home for home, _ in people], held) for people, held in groups]
+        assert all(len(set(people)) == len(people) for people, _ in homes)  # never in one group
+        found = shares(homes)
+        assert all((f"h{home}", value) in found for home, value in enumerate(values))
+        assert max(found.values()) <= Fraction(1, 2)
+        seen += 1
+    assert seen > tables * keys / 5
+
+
+def test_by_counting_every_world_people_who_are_released_by_person_are_given_away():
+    """The same adversary, where each has a signature: of some households a single value is left."""
+    worst = [
+        max(shares([([home for home, _ in people], held) for people, held in groups]).values())
+        for _, groups in published(contract_of(TINY_APART), 30, 1)
+    ]
+    assert sum(one > Fraction(1, 2) for one in worst) > len(worst) / 2
+    assert 1 in worst

@@ -1,6 +1,5 @@
 """People with several rows: what is published of them, and what whoever knows all their rows learns."""
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +17,7 @@ from republish.anonymize.promise import Candidates, EverHad, Promise
 from tests.attacks import attack_releases
 from tests.profiles import is_thorough
 from tests.visits import DECLARED, VALUES, visits
+from tests.worlds import shares
 
 EVER, LEFT_OUT = "ever had a value", "values of rows left out"
 SEEDS = range(40 if is_thorough() else 4)
@@ -97,24 +97,6 @@ def test_the_attack_finds_every_promise_kept(seed):
         assert 1 / 3 < found.figures["as_independent"] < 1
 
 
-def worlds(rows, signature):
-    """How often each value is that of each person, over all ways to deal a signature's values.
-
-    A person has one value in all groups of the signature; a group has a value once. Code of its own: nothing
-    is taken from the attacks.
-    """
-    persons = sorted(rows["person"].unique())
-    groups = [
-        [persons.index(person) for person in members]
-        for members in rows.group_by("release", "group_id").agg("person")["person"]
-    ]
-    often = np.zeros((len(persons), len(signature)), np.int64)
-    for dealt in itertools.product(range(len(signature)), repeat=len(persons)):
-        if all(len({dealt[one] for one in members}) == len(members) for members in groups):
-            often[range(len(persons)), dealt] += 1
-    return persons, often
-
-
 @pytest.mark.parametrize("seed", range(60 if is_thorough() else 12))
 def test_by_counting_every_world_nobody_had_a_value_with_more_than_one_in_m(seed):
     """Whoever knows everybody's rows and groups, and that equal signatures mean equal values."""
@@ -126,15 +108,13 @@ def test_by_counting_every_world_nobody_had_a_value_with_more_than_one_in_m(seed
     alike = found.group_by("person", "signature").agg(pl.col("value").n_unique()).filter(pl.col("value") > 1)
     ever: dict[tuple[str, str], Fraction] = {}
     for (signature,), rows in found.with_columns(pl.col("signature").list.join("|")).group_by("signature"):
-        names = signature.split("|")
         if rows.join(alike, on="person", how="semi").height or rows["person"].n_unique() > 9:
             continue
-        persons, often = worlds(rows, names)
-        assert often.sum(axis=1).min() > 0  # the truth is one of them
-        for person, counts in zip(persons, often, strict=True):
-            for value, count in zip(names, counts.tolist(), strict=True):
-                key = person, value
-                ever[key] = ever.get(key, Fraction(0)) + Fraction(count, int(counts.sum()))
+        groups = rows.group_by("release", "group_id").agg("person")["person"].to_list()
+        found_here = shares([(members, signature.split("|")) for members in groups])
+        assert found_here  # the truth is one of the worlds
+        for pair, share in found_here.items():
+            ever[pair] = ever.get(pair, Fraction(0)) + share
     if not ever:
         pytest.skip("all of these few people wait, or are counted among people with two values alike")
     assert max(ever.values()) <= Fraction(1, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from republish.anonymize.attack.finding import Count
 from republish.anonymize.columns import entries, exactly
 from republish.anonymize.contract import Contract, FileSource, Product, Sensitive
-from republish.anonymize.contract.combined import combine
+from republish.anonymize.contract.combined import combine, separate
 from republish.anonymize.errors import PublishedFolderError, SnapshotError
 from republish.anonymize.formats import FORMATS, GENERALIZATION, Format
 from republish.anonymize.formats.format import PublishedColumn
@@ -319,11 +319,16 @@ def _is_like(dtype: pl.DataType, kind: str) -> bool:
 
 
 def read_truth(
-    folder: Path | ContractFile, release: str, contract: Product, reading: Reading
+    folder: Path | ContractFile,
+    release: str,
+    contract: Product,
+    reading: Reading,
+    those_in: Callable[[pl.DataFrame], pl.DataFrame] = lambda people: people,
 ) -> pl.DataFrame:
     """The snapshot behind a release: `<release>.parquet` or `.csv`, or the name that the source has.
 
-    Of a contract's file in place of a folder, it is the snapshot that the contract's source has.
+    Of a contract's file in place of a folder, it is the snapshot that the contract's source has, with
+    `those_in` of it who were to be in the release.
 
     Returns
     -------
@@ -339,7 +344,7 @@ def read_truth(
         If it is missing, unreadable, or not what the contract says.
     """
     if isinstance(folder, ContractFile):
-        return _from_source(folder, release, contract, reading)
+        return _from_source(folder, release, contract, reading, those_in)
     source = contract.source_of(release)
     candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
     if isinstance(source, FileSource):
@@ -352,12 +357,19 @@ def read_truth(
     if not isinstance(source, FileSource):
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))
-    people = _true_people(snapshot, present, str(file), release, contract, reading)
+    snapshot = _without_faults(snapshot, present, str(file), contract, reading)
+    people = _true_people(snapshot, release, contract, reading)
     reading.note(file, people.height)
     return people
 
 
-def _from_source(file: ContractFile, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
+def _from_source(
+    file: ContractFile,
+    release: str,
+    contract: Product,
+    reading: Reading,
+    those_in: Callable[[pl.DataFrame], pl.DataFrame],
+) -> pl.DataFrame:
     """The snapshot that the contract's source has now."""
     source = source_of(file, release)
     try:
@@ -365,29 +377,37 @@ def _from_source(file: ContractFile, release: str, contract: Product, reading: R
         table = pieces.whole(source.where)
     except SnapshotError as error:
         raise SnapshotError(f"{error}. Or name the folder of the true tables by --truth") from None
-    people = _true_people(table, pieces.present, source.where, release, contract, reading)
+    snapshot = _without_faults(table, pieces.present, source.where, contract, reading)
+    people = _true_people(those_in(snapshot), release, contract, reading)
     if Path(source.place).is_file():
         reading.note(Path(source.place), people.height)
     return people
 
 
-def _true_people(
-    snapshot: pl.DataFrame,
-    present: Sequence[str],
-    where: str,
-    release: str,
-    contract: Product,
-    reading: Reading,
+def _without_faults(
+    snapshot: pl.DataFrame, present: Sequence[str], where: str, contract: Product, reading: Reading
 ) -> pl.DataFrame:
     snapshot = enter(snapshot, contract)
     for column, one in contract.sensitive_columns():
         snapshot = _one_spelling(snapshot, column, one, reading)
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{where}: " + "; ".join(faults))
-    settled = settle_missing(conform(snapshot, contract), contract)
+    return conform(snapshot, contract)
+
+
+def _true_people(snapshot: pl.DataFrame, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
+    settled = settle_missing(snapshot, contract)
     reading.left_out[release] = counted_by_column(settled.left_out)
     people = with_row_names(combine(settled.people, contract), contract)
     return people.with_columns(person=named_by_row(people, contract))
+
+
+def as_truth(kept: pl.DataFrame, contract: Product, reading: Reading) -> pl.DataFrame:
+    """The truth as `read_truth` returns it, of a snapshot that was kept under our own column names."""
+    people = separate(kept, contract)
+    for column, one in contract.sensitive_columns():
+        people = _one_spelling(people, column, one, reading)
+    return combine(people, contract).with_columns(person=named_by_row(kept, contract))
 
 
 def read_linkage(

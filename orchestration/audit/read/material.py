@@ -18,6 +18,7 @@ from republish.orchestration.audit.read.folders import PublishedSeries, Reading,
 from republish.orchestration.audit.read.foreign import Foreign
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.series.shards import shard_name
+from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
 
 
@@ -43,12 +44,14 @@ class Material:
     file: ContractFile
     series: list[PublishedSeries]
     truth: Path | None
-    """The folder of the true tables; None where they are those of the contract's source."""
+    """The folder of the true tables; None where they are those of the contract's source, or of `home`."""
     private: Path | None
     foreign: Foreign | None
     reading: Reading
     previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """The releases of others that the contract names: `previous_0`, …."""
+    home: Home | None = None
+    """The home in which the releases were published, where no folder of true tables is given."""
     believes_manifests: bool = True
     """Whether releases are judged by what their manifests say they promise, or all by the contract."""
     shard: ShardFiles | None = None

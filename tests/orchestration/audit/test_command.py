@@ -499,22 +499,38 @@ def test_the_page_s_example_runs_as_printed(tmp_path, command, monkeypatch):
     assert broken(report(tmp_path / "report")) == {fi.CANDIDATES, fi.SIGNATURES, fi.ASSIGNMENTS, fi.RISK}
 
 
-def test_ones_own_releases_need_no_folders_named(hospital, home, tmp_path):
-    """The truth is what the contract's source has, and the private folder that of their home."""
-    series = hospital.series(home)
+def own(hospital, series, out, **options):
+    """An audit of one's own releases that names no folders: its code, what it said, and its report."""
     console = Console(file=(said := io.StringIO()), width=200)
     code = audit(
-        [series.published_folder],
-        None,
-        hospital.contract,
-        out=tmp_path / "report",
-        seconds=1,
-        console=console,
+        [series.published_folder], None, hospital.contract, out=out, seconds=1, console=console, **options
     )
-    assert (code, "Every promise holds." in said.getvalue()) == (0, True)
-    read = (tmp_path / "report/audit.json").read_text()
+    return code, said.getvalue(), (out / "audit.json").read_text()
+
+
+def test_ones_own_releases_need_no_folders_named(hospital, home, tmp_path):
+    """The truth and everybody's group are what their home keeps, whatever the source has today."""
+    series = hospital.series(home)
+    hospital.file("2024-04-01").unlink()
+    values = hospital.snapshot("2024-01-01")["disease"]
+    corrected = hospital.snapshot("2024-01-01").with_columns(disease=values.reverse())
+    hospital.deliver("2024-01-01", corrected)
+    code, said, read = own(hospital, series, tmp_path / "report")
+    assert (code, "Every promise holds." in said) == (0, True)
+    for name in ("snapshot.parquet", "linkage.parquet"):
+        assert str(series.private("2024-01-01") / name) in read
+    assert str(hospital.file("2024-01-01")) not in read
+
+
+def test_where_working_files_are_gone_the_truth_is_what_the_source_has(hospital, home, tmp_path):
+    series = hospital.series(home)
+    for file in series.private("2024-01-01").iterdir():
+        file.unlink()
+    code, said, read = own(hospital, series, tmp_path / "report")
+    assert code == 0
+    assert "not checked person by person: the working files of hospital/v1 2024-01-01 are gone" in said
     assert str(hospital.file("2024-01-01")) in read
-    assert str(series.private("2024-01-01")) in read
+    assert "linkage.parquet" not in read
 
 
 def test_releases_that_were_given_away_need_the_truth_alone(hospital, home, tmp_path):
@@ -529,6 +545,7 @@ def test_releases_that_were_given_away_need_the_truth_alone(hospital, home, tmp_
 
 def test_a_source_that_has_a_release_no_more_is_said_with_the_way_out(hospital, home):
     hospital.file("2024-04-01").unlink()
+    (hospital.series(home).private("2024-04-01") / "snapshot.json").unlink()
     with pytest.raises(
         SnapshotError, match=r"there is no such file.*Or name the folder of the true tables by"
     ):

@@ -114,6 +114,19 @@ def test_a_table_with_missing_values_is_released_and_audited(republish, clinic, 
     assert len(noted) == 800
 
 
+def test_an_audit_of_ones_own_releases_says_how_many_are_left_out(republish, clinic):
+    contract, home = write(clinic, declared(disease="leave_out")), clinic / "home"
+    assert republish("release", contract, "--home", home)[0] == 0
+    published = home / "published" / "clinic" / "v1"
+    told = republish("audit", published, "--contract", contract, "--out", clinic / "report", "--seconds", "1")
+    assert told[0] == 0
+    stated = json.loads((published / SECOND / "manifest.json").read_text())["left_out"]["disease"]
+    gaps = json.loads((clinic / "report/audit.json").read_text())["not_covered"]
+    (said,) = [one for one in gaps if "leaves out" in one["what"]]
+    assert said["what"] == "{} people whom the last release leaves out because disease is missing"
+    assert said["people"] == [stated]
+
+
 def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, clinic):
     contract, home = write(clinic, declared()), clinic / "home"
     assert republish("release", contract, "--home", home)[0] == 0

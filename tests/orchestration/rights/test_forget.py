@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from republish.anonymize.errors import ContractError, HomeError
+from republish.orchestration.audit.command import audit
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.population_overlap import refuse_same_people
@@ -140,6 +141,15 @@ def test_attacks_find_nobody_before_and_after(hospital, home, series, people, tm
     after, promises = audited(hospital, series, tmp_path / "after", private=False)
     assert (code, after) == (0, 0)
     assert all(row["holds"] for row in promises.values())
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_an_audit_of_ones_own_releases_knows_whom_they_leave_out(hospital, series, people, again, capsys):
+    """The source has them still; nobody knows any more in which groups they were."""
+    forget(series, people, again=again)
+    make(series, THIRD)
+    assert audit([series.published_folder], None, hospital.contract, seconds=1) == 0
+    assert "person by person: people were forgotten, and their groups with them." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("again", [True, False])
