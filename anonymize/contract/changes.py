@@ -67,6 +67,9 @@ def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:
     if "columns" in before or not isinstance(now, Schema):  # of a view
         if before == declared_columns(now):
             return []
+        if _names_and_kinds(before.get("columns", ())) != _names_and_kinds(declared_columns(now)["columns"]):
+            why = "Views of a series are joined with each other, column by column."
+            return [Change("columns", "other names, kinds or another order", "new series", why)]
         why = "A join of releases compares the columns of all of them."
         return [Change("columns", "are declared otherwise", "consent", why)]
     former = {qi["name"]: qi for qi in before["quasi_identifiers"]}
@@ -95,6 +98,10 @@ def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:
     return [*dropped, *added, *kept, *_value_changes(before["sensitive"], now.sensitive)]
 
 
+def _names_and_kinds(columns: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return [(one["name"], one["kind"]) for one in columns]
+
+
 def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[Change]:
     today = qi.model_dump(mode="json")
     if former["kind"] != today["kind"]:
@@ -112,7 +119,7 @@ def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[C
         return [*changes, *_label_changes(former, qi)]
     if former["domain"] != today["domain"]:
         says = f"{former['domain']} -> {today['domain']}"
-        why = "Every value is checked against the domain."
+        why = "A snapshot with a value outside of it is refused."
         changes.append(Change(f"{qi.name}.domain", says, "safe", why))
     return changes
 

@@ -6,13 +6,14 @@ columns is stated in its data package, which is all that an auditor needs beside
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from republish.anonymize.contract import Contract, QuasiIdentifier, Sensitive
+from republish.anonymize.contract import Contract, Product, QuasiIdentifier, Sensitive
 from republish.anonymize.contract.sensitive import SensitiveColumns
 from republish.anonymize.errors import PublishedFolderError
 from republish.orchestration.audit.read.folders import ReleaseFiles
@@ -26,23 +27,24 @@ ATTRIBUTE: TypeAdapter[QuasiIdentifier] = TypeAdapter(QuasiIdentifier)
 def as_of(file: ContractFile, release: ReleaseFiles) -> ContractFile:
     """The contract with the columns of a release, as its data package states them.
 
-    It is the contract itself if the release was made under it, was not made by republish, or is a view, whose
-    columns are compared with those of all other releases. What is promised, and what else the contract says,
-    is that of the contract.
+    It is the contract itself if the release was made under it, was not made by republish, or is a view: those
+    of a series have the same columns. What is promised, and what else the contract says, is that of the
+    contract.
 
     Raises
     ------
     PublishedFolderError
-        If the data package states columns that no contract can have.
+        If the data package states columns that no contract can have, or of a view, others than the contract.
     """
     stated = release.manifest or {}
     if stated.get("contract_sha256") == file.sha256 or DATA_PACKAGE not in stated.get("files", {}):
         return file
     contract, place = file.contract, release.path / DATA_PACKAGE
-    if not isinstance(contract, Contract):
-        return file
     try:
         own = (read_json(place) or {})["republish"]
+        if not isinstance(contract, Contract):
+            _refuse_other_columns(place, [(one["name"], one["kind"]) for one in own["attributes"]], contract)
+            return file
         columns = tuple(_attribute(told) for told in own["attributes"])
         sensitive = _sensitive(contract.sensitive, own["sensitive"])
     except (KeyError, TypeError, AttributeError, ValidationError):
@@ -53,6 +55,17 @@ def as_of(file: ContractFile, release: ReleaseFiles) -> ContractFile:
     return replace(
         file, contract=contract.model_copy(update={"quasi_identifiers": columns, "sensitive": sensitive})
     )
+
+
+def _refuse_other_columns(place: Path, columns: Sequence[tuple[str, str]], contract: Product) -> None:
+    """Raise PublishedFolderError if a view has other columns than its contract, or in another order."""
+    declared = [(column.name, column.kind) for _, column in contract.attributes()]
+    if columns != declared:
+        there, asked = (", ".join(f"{name} ({kind})" for name, kind in one) for one in (columns, declared))
+        raise PublishedFolderError(
+            f"{place}: the view has the columns {there}, and the contract declares {asked}. Views of a series"
+            " have the same columns: give the contract of this one"
+        )
 
 
 def _attribute(told: Mapping[str, Any]) -> QuasiIdentifier:

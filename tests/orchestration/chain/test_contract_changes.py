@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 import yaml
 
-from republish.anonymize.errors import ContractError
+from republish.anonymize.errors import ContractError, SnapshotError
 from republish.orchestration.cli.examine import examine
 from republish.orchestration.storage.manifest import verify_series
-from tests.hospital import RELEASES, make
+from tests.hospital import RELEASES, make, published
 from tests.orchestration.chain.test_bad_input import refused
 from tests.orchestration.chain.test_equivalence_chain import equivalent
 
@@ -65,6 +65,7 @@ SAFE = {
     "a quasi-identifier dropped": without("zipcode"),
     "a larger minimum width": qi("age", min_width=10),
     "a wider domain": qi("age", domain=[0, 130]),
+    "a narrower domain, and nobody outside": qi("age", domain=[0, 110]),
     "a new label": qi("sex", order=["F", "M", "X"]),
 }
 CONSENT = {
@@ -90,6 +91,18 @@ def test_what_is_safe_holds_from_the_next_release_on(hospital, home, case):
     alter(hospital, SAFE[case])
     series = make(hospital.series(home), THIRD)
     assert series.is_published(THIRD)
+
+
+@pytest.mark.parametrize(
+    "change", [qi("age", domain=[0, 40]), qi("age", domain=[40, 120]), qi("sex", order=["F"])]
+)
+def test_whoever_is_outside_a_narrower_domain_is_no_reason_to_publish_less(hospital, home, change):
+    """The change is safe because it only ever refuses: nobody is left out for it, or clipped to it."""
+    alter(hospital, change)
+    before = published(home)
+    message, code = refused(hospital, home, SnapshotError)
+    assert "rows lie outside the domain" in message
+    assert (code, published(home)) == (2, before)
 
 
 @pytest.mark.parametrize("case", CONSENT)

@@ -429,6 +429,45 @@ def test_a_view_names_all_releases_of_the_same_people_in_its_home(example):
     make(declare(example, _product="named_view", _same_people=apart, previous=others), RELEASES[1])
 
 
+OTHER_COLUMNS = {
+    "one is gone": lambda columns: columns.pop(),
+    "one came": lambda columns: columns.insert(
+        0, {"name": "pid2", "kind": "number", "domain": [1, 5], "keep": True}
+    ),
+    "another order": lambda columns: columns.reverse(),
+    "another kind": lambda columns: columns.insert(
+        0, {"name": columns.pop(0)["name"], "kind": "number", "domain": [0, 9]}
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_COLUMNS)
+def test_a_view_with_other_columns_is_another_series(example, case):
+    """Views of a series are joined column by column, whatever these are called."""
+    make(declare(example, information="discernibility"), RELEASES[0])
+    columns = yaml.safe_load((example / "named_view.yaml").read_text())["columns"]
+    OTHER_COLUMNS[case](columns)
+    changed = declare(example, _columns=columns, _accept={RELEASES[1]: ["columns"]})
+    table = pl.read_csv(example / f"t1/{RELEASES[1]}.csv").with_columns(pid2="pid")
+    table = table.with_columns(name=pl.lit(1)) if case == "another kind" else table
+    table.write_csv(example / f"t1/{RELEASES[1]}.csv")
+    with pytest.raises(ContractError, match="columns: other names, kinds or another order: begin a new s"):
+        make(changed, RELEASES[1])
+    with pytest.raises(PublishedFolderError, match=r"class \(category\), and the contract decl"):
+        audited(example)
+
+
+@pytest.mark.parametrize("order", [["c2", "c1"], ["c1", "c2", "c3"]])
+def test_a_view_whose_columns_have_other_labels_goes_on_and_is_audited(example, order):
+    make(series_of(example), RELEASES[0])
+    columns = yaml.safe_load((example / "named_view.yaml").read_text())["columns"]
+    columns[2]["order"] = order
+    make(declare(example, _columns=columns, _accept={RELEASES[1]: ["columns"]}), RELEASES[1])
+    code, promises = audited(example)
+    assert code == 0
+    assert all(row["holds"] for row in promises.values())
+
+
 def test_a_changed_published_view_is_no_previous_release(example):
     first = make(series_of(example), RELEASES[0])
     folder = first.published(RELEASES[0])

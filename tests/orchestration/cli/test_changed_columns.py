@@ -8,10 +8,19 @@ import pytest
 import yaml
 
 from tests.orchestration.audit.published_folders import seal
-from tests.orchestration.cli.test_missing_values import VALUES, declared, patients
+from tests.orchestration.cli.test_missing_values import PRINCIPLES, VALUES, declared, patients
 
 FIRST, SECOND, THIRD = "2024-01-01", "2024-04-01", "2024-07-01"
 OWN_COLUMNS = "have the columns that their contract declared"
+
+
+CATALOGUED = {
+    "title": "Patients",
+    "description": "Patients of a clinic.",
+    "contact": "mailto:clinic@example.org",
+    "governance": {"controller": "The clinic"},
+    "catalogue": {"address": "https://example.org/clinic", "access": "public"},
+}
 
 
 def contract_of(**rules):
@@ -131,16 +140,17 @@ def begun(keys):
     for at, name in ((3, "order"), (0, "min_width")):
         if name in keys:
             contract["quasi_identifiers"][at][name] = keys[name]
-    contract["principle"] = contract["principle"] | {"m": keys.get("m", 3)}
+    if "m" in contract["principle"]:
+        contract["principle"] = contract["principle"] | {"m": keys.get("m", 3)}
     if "values" in keys:
         contract["sensitive"]["values"] = keys["values"]
     return contract
 
 
-def released(clinic, republish, name):
+def released(clinic, republish, name, **more):
     """Three releases, of which the second and the third are made under a changed contract."""
     keys, change, accept = CHANGES[name]
-    contract = begun(keys)
+    contract = begun(keys) | CATALOGUED | more
     column = next((one.partition(".")[0] for one in accept if one.endswith(".missing")), None)
     if name == "no age may be missing any more":
         column = None
@@ -176,8 +186,41 @@ def test_a_series_is_audited_verified_and_counted_whatever_changed_in_it(clinic,
             ends = {column.removesuffix("_low") for column in table.columns if column.endswith("_low")}
             assert set(one["useful"]["widths"]) == ends
         assert [one["what"] for one in told["not_covered"] if OWN_COLUMNS in one["what"]] == said
+    _counted_and_catalogued(republish, home, file)
+
+
+def _counted_and_catalogued(republish, home, file):
+    published, out = home / "published/clinic/v1", home.with_name("catalogues")
     for release in (FIRST, SECOND, THIRD):
         assert republish("estimate", published / release, "--where", "sex = 'F'")[::2] == (0, [])
+    assert republish("catalogue", file, "--home", home, "--out", out)[::2] == (0, [])
+    for release in (FIRST, SECOND, THIRD):
+        described = json.loads((out / release / "croissant.json").read_text())
+        fields = {one["name"] for records in described["recordSet"] for one in records["field"]}
+        for table in published.joinpath(release).glob("*.parquet"):
+            assert set(pl.read_parquet_schema(table)) <= fields
+
+
+ELSEWHERE = {
+    "exact": {"principle": PRINCIPLES["exact"]},
+    "equivalence": {"principle": PRINCIPLES["equivalence"]},
+    "ever had": {"principle": PRINCIPLES["ever had"]},
+    "shards": {"shards": 2},
+}
+
+
+@pytest.mark.parametrize("more", ELSEWHERE)
+@pytest.mark.parametrize(
+    "name", ["an age may be missing", "a column comes first", "labels go", "a number becomes a category"]
+)
+def test_a_series_of_another_kind_is_audited_whatever_changed_in_it(clinic, republish, name, more):
+    home, file = released(clinic, republish, name, **ELSEWHERE[more])
+    for words in (["--truth", clinic.folder], []):
+        code, told, faults = republish(
+            "audit", home / "published/clinic/v1", "--contract", file, *words, "--seconds", "1"
+        )
+        assert (code, [line for line in faults if not line.startswith("attacking")]) == (0, []), told
+    _counted_and_catalogued(republish, home, file)
 
 
 def test_a_data_package_that_was_changed_is_not_believed(clinic, republish):
