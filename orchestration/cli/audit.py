@@ -18,15 +18,15 @@ def audit(
         typer.Argument(
             metavar="PUBLISHED…",
             help="Release or series folders, or another tool's .csv and .parquet files. Several series of the"
-            " same people are attacked together.",
+            " same people are attacked together. Or your contract alone, for its releases in your home.",
         ),
     ],
     contract: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             metavar="CONTRACT", help="The YAML file that says what the columns are and what is promised."
         ),
-    ],
+    ] = None,
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -79,6 +79,8 @@ def audit(
     from republish.orchestration.audit.command import audit as audited
     from republish.orchestration.storage.in_stores import fetched
 
+    if contract is None:
+        contract, published = published[0], _own_releases(published)
     with fetched(published) as folders:
         code = audited(
             folders,
@@ -94,3 +96,32 @@ def audit(
             language=language,
         )
     raise typer.Exit(code)
+
+
+def _own_releases(named: list[Path]) -> list[Path]:
+    """The folders of what a publisher has released of a contract, and of the series before it.
+
+    Raises PublishedFolderError if what is named is no contract, or nothing was released of it.
+    """
+    from republish.anonymize.errors import PublishedFolderError
+    from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.series.homes import default_home
+    from republish.orchestration.series.other_series import chain_of
+    from republish.orchestration.series.series import Series
+    from republish.orchestration.storage.home import Home
+
+    if len(named) > 1 or named[0].suffix not in (".yaml", ".yml"):
+        raise PublishedFolderError(
+            f"{named[0]}: what was promised of it? Add --contract CONTRACT, the YAML file that says what the"
+            " columns are and what is promised; or, for your own releases, name the contract alone:"
+            " republish audit CONTRACT"
+        )
+    file = load_contract(named[0])
+    series = Series(file, Home.named(None, default_home(file)))
+    if not series.published_folder.is_dir():
+        raise PublishedFolderError(f"{series.published_folder}: nothing is released of {series.name} yet")
+    declared = file.contract
+    return [
+        series.home.published(declared.product, name)
+        for name in chain_of(series.home, declared.product, declared.series)
+    ]

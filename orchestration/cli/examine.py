@@ -13,7 +13,7 @@ from republish.anonymize.contract.changes import declared_columns
 from republish.anonymize.errors import RepublishError, SnapshotError
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principle.candidate import ReleaseFigures
-from republish.orchestration.chain.arrival import has_arrived
+from republish.orchestration.chain.arrival import has_arrived, misnamed
 from republish.orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
 from republish.orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
 from republish.orchestration.chain.rehearsal import rehearsal, rehearse
@@ -183,7 +183,7 @@ def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
         say(f"  the first release is that of {first}, the schedule's first date from releases.first on")
     counts = (
         f"{len(due)} releases are due, {len(due) - len(waiting)} of them published;"
-        f" of the others, {len(arrived)} snapshots are there"
+        f" snapshots are there of {len(arrived)} of the others"
     )
     say(f"  {counts if due else none_is_due(series.file)}")
     if not series.home.path.exists():
@@ -223,7 +223,8 @@ def _replaced(series: Series, release: str) -> str | None:
 def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> Taken | None:
     """Say how many people there are; None if the snapshot has not arrived."""
     if not has_arrived(series, release):
-        say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}")
+        hint = misnamed(series, release)
+        say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}{hint}")
         return None
     taken = look_at_snapshot(series, release, folder)
     left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}))
@@ -279,9 +280,14 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
 
 def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
     return (
-        f"would be released with {figures.groups:,} groups, {figures.counterfeits:,} counterfeits and"
-        f" {figures.held_back:,} {counted} held back"
+        f"would be released with {_number(figures.groups, 'groups')},"
+        f" {_number(figures.counterfeits, 'counterfeits')} and {figures.held_back:,} {counted} held back"
     )
+
+
+def _number(count: int, of: str) -> str:
+    """So many of something: 1 group, 2 groups."""
+    return f"{count:,} {of.removesuffix('s') if count == 1 else of}"
 
 
 def _say_advice(series: Series, release: str, people: int, some: pl.DataFrame, say: Say, show: Say) -> None:

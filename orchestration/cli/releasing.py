@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from republish.anonymize.errors import ContractError
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principles import principle_of
-from republish.orchestration.chain.arrival import has_arrived
+from republish.orchestration.chain.arrival import has_arrived, misnamed
 from republish.orchestration.cli.terminal import out
 from republish.orchestration.cli.work import Work
 from republish.orchestration.contracts.contract_file import ContractFile
@@ -99,7 +99,7 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
     Dagster is asked for upstream assets, if the contract names any and the caller gives a Dagster to ask.
     """
     if not has_arrived(series, release):
-        return f"its snapshot: {source_of(series.file, release).place}"
+        return f"its snapshot: {source_of(series.file, release).place}{misnamed(series, release)}"
     if dagster is None or not series.contract.upstream:
         return None
     from republish.orchestration.dagster.upstream import missing_upstream

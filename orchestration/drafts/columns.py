@@ -13,24 +13,10 @@ from republish.anonymize.contract import Written
 from republish.anonymize.people.own_values import own_values
 from republish.anonymize.spelling import SEVERAL
 from republish.orchestration.snapshots.locale_formats import AMBIGUOUS, read_plainly, ways_to_read
-from republish.orchestration.snapshots.validation import NO_VALUE
+from republish.orchestration.snapshots.validation import NO_VALUES
 
 Kind = Literal["number", "date", "category", "free text", "time", "nothing", "other"]
 
-NO_VALUES = (
-    *NO_VALUE,
-    "k.a.",
-    "k. a.",
-    "n.a.",
-    "n. a.",
-    "k/a",
-    "keine angabe",
-    "#null!",
-    "(null)",
-    r"\n",
-    "",
-)
-"""Words for no value, in small letters."""
 NEARLY_ALL = 0.95
 """Where so large a share of a column are numbers or dates, a word that several have stands for no value."""
 FEW_LABELS, PEOPLE_A_LABEL = 20, 5

@@ -101,7 +101,7 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
     contract = file.contract
     if contract.supersedes is not None and not begun:
         superseded(home, file, contract.supersedes)
-    ancestors = _chain(home, contract.product, contract.supersedes)
+    ancestors = chain_of(home, contract.product, contract.supersedes)
     for name in siblings(home, contract.product, contract.series):
         facts = facts_of(home, contract.product, name)
         if facts is not None and facts.terms.get("supersedes") == contract.series:
@@ -121,7 +121,7 @@ def separate_siblings(home: Home, contract: Product) -> Iterator[Sibling]:
 
     Those that it goes on from are not among them: their signatures are carried over.
     """
-    chain = _chain(home, contract.product, contract.supersedes)
+    chain = chain_of(home, contract.product, contract.supersedes)
     for name in siblings(home, contract.product, contract.series):
         if name not in chain and (other := sibling(home, contract.product, name)) is not None:
             yield other
@@ -172,9 +172,9 @@ def sibling(home: Home, product: str, name: str) -> Sibling | None:
     return Sibling(product, name, length, folder, committed, first, shards, sensitive)
 
 
-def _chain(home: Home, product: str, name: str | None) -> list[str]:
+def chain_of(home: Home, product: str, name: str | None) -> list[str]:
     """A series and those that it went on from, the nearest first."""
     if name is None:
         return []
     facts = facts_of(home, product, name)
-    return [name, *_chain(home, product, facts.terms.get("supersedes") if facts else None)]
+    return [name, *chain_of(home, product, facts.terms.get("supersedes") if facts else None)]

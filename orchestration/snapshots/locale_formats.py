@@ -96,7 +96,7 @@ def _texts(
             yield name, text.replace(nothing) if nothing else text, kinds.get(name), written
 
 
-def proposals(values: pl.Series, kind: str) -> list[str]:
+def proposals(values: pl.Series, kind: str, no_values: Sequence[str] = ()) -> list[str]:
     """The lines to write under a contract's source for text that would then be read, all of it.
 
     Parameters
@@ -105,9 +105,24 @@ def proposals(values: pl.Series, kind: str) -> list[str]:
         Text that can't all be read as it is.
     kind
         What they are meant as: `number` or `date`.
+    no_values
+        Words, in small letters, that stand for no value where all else can be read.
     """
     values = values.drop_nulls().filter(values.drop_nulls() != "")
-    return [on_a_line(written.model_dump(exclude_none=True))[1:-1] for written in ways_to_read(values, kind)]
+    ways = [
+        written.model_dump(exclude_none=True)
+        for written in ways_to_read(values, kind)
+        if (_read(values, kind, written) != values).any()
+    ]
+    is_word = values.str.strip_chars().str.to_lowercase().is_in(no_values) & (values != UNREADABLE)
+    if not ways and is_word.any() and not is_word.all():
+        words, others = {"null_values": sorted(values.filter(is_word).unique())}, values.filter(~is_word)
+        plain = Written(decimal=".") if kind == "number" else Written(date_format="%Y-%m-%d")
+        if not (_read(others, kind, plain) == UNREADABLE).any():
+            ways = [words]
+        else:
+            ways = [words | written.model_dump(exclude_none=True) for written in ways_to_read(others, kind)]
+    return [on_a_line(written)[1:-1] for written in ways]
 
 
 def ways_to_read(values: pl.Series, kind: str) -> list[Written]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -38,6 +38,8 @@ LISTED = 10_000
 """Rows that are listed of each column and fault."""
 NAMED = 3
 """Groups of values in several spellings that a message names."""
+UNNAMED = 10
+"""Columns of a source that a message names because one of them may be a missing one."""
 ADDED = 20
 """Labels that a message proposes to add."""
 COMPARED = 100
@@ -48,6 +50,20 @@ SPELT = "differ from another identifier by spaces, capital letters or signs that
 """What is said of identifiers, where people have several rows, that are one person's."""
 NO_VALUE = (MISSING, "#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
 """Words of other programs for no value, in small letters."""
+NO_VALUES = (
+    *NO_VALUE,
+    "k.a.",
+    "k. a.",
+    "n.a.",
+    "n. a.",
+    "k/a",
+    "keine angabe",
+    "#null!",
+    "(null)",
+    r"\n",
+    "",
+)
+"""Words for no value, in small letters, in files that people write, too."""
 
 
 def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
@@ -121,7 +137,7 @@ def describe_faults(
     """
     rules = _rules(schema)
     missing = [rule for rule in rules if rule.column not in snapshot.columns]
-    faults = [_missing(rule.name, present) for rule in missing]
+    faults = [_missing(rule.name, present, schema.column_names().values()) for rule in missing]
     evidence = snapshot_faults(snapshot, schema) if counted is None else counted
     for rule, row in zip(rules, evidence.rows(named=True), strict=True):
         if rule not in missing:
@@ -195,9 +211,9 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
         and rule.written in ("number", "date")
         and _is_text(snapshot.schema[rule.column])
     ):
-        lines = proposals(snapshot[rule.column].cast(pl.String), rule.written)
+        lines = proposals(snapshot[rule.column].cast(pl.String), rule.written, NO_VALUES)
         declare = f"if it is a file, write {' or '.join(lines)} under source; else " if lines else ""
-        return declare + _OUT[measure]
+        return declare + _OUT[measure] + _with_decimals(rule, snapshot)
     if measure == "wrong_type" and getattr(snapshot.schema[rule.column], "time_zone", None):
         return f"of moments with a time zone, midnights of UTC are dates: {_OUT[measure]}"
     if measure == "nulls" and (rule.missing != "refuse" or rule.role == "identifier"):
@@ -205,6 +221,13 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
     if measure != "outside_domain":
         return _OUT[measure]
     return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_to_add(rule, snapshot)}{_close(rule, snapshot)}"
+
+
+def _with_decimals(rule: _Rule, snapshot: pl.DataFrame) -> str:
+    """A hint if text has numbers with decimals where whole numbers are declared."""
+    numbers = snapshot[rule.column].cast(pl.String).cast(pl.Float64, strict=False)
+    is_for_fractions = rule.kind == "whole numbers" and rule.role != "sensitive" and (numbers % 1 != 0).any()
+    return "; of numbers with decimals, the domain has some, too: [0.0, 100.0]" if is_for_fractions else ""
 
 
 def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
@@ -242,11 +265,14 @@ def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:
     return f"; some are close to {', '.join(labels[:5])}: misspelt here or there?" if labels else ""
 
 
-def _missing(name: str, present: Sequence[str]) -> str:
-    """A sentence on a column that is missing, and its likely name in the source."""
+def _missing(name: str, present: Sequence[str], declared: Collection[str]) -> str:
+    """A sentence on a column that is missing, and its likely name, or all that it may be, in the source."""
     folded = {column.strip().lower(): column for column in present}
     close = difflib.get_close_matches(name.strip().lower(), folded, n=1, cutoff=0.75)
     hint = f"; the source has {folded[close[0]]}, is that the one?" if close else ""
+    others = [column for column in present if column not in declared]
+    if others and not close and len(others) < len(present):  # else the first line may be a person's
+        hint = f"; the contract does not name these of the source: {', '.join(others[:UNNAMED])}"
     return f"the column {name} is missing: {_OUT['missing']}{hint}"
 
 

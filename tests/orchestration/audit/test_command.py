@@ -18,10 +18,12 @@ from typer.testing import CliRunner
 from republish.anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from republish.orchestration.audit.command import audit
 from republish.orchestration.cli import audit as words
+from republish.orchestration.cli.audit import _own_releases
 from republish.orchestration.storage.parts import part_name
 from tests import findings as fi
 from tests.anonymize.attack.attack_series import contract as declared_with
 from tests.anonymize.attack.attack_series import publish, snapshots
+from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import write_manifests, write_tables
 
 
@@ -531,6 +533,29 @@ def test_where_working_files_are_gone_the_truth_is_what_the_source_has(hospital,
     assert "not checked person by person: the working files of hospital/v1 2024-01-01 are gone" in said
     assert str(hospital.file("2024-01-01")) in read
     assert "linkage.parquet" not in read
+
+
+def test_ones_own_contract_is_enough(hospital, home, command, monkeypatch):
+    monkeypatch.setenv("REPUBLISH_HOME", str(home))
+    told = command(hospital.contract, "--seconds", 1)
+    assert (told.exit_code, "Every promise holds." in told.stdout) == (0, True)
+    assert "hospital/v1" in told.stdout
+
+
+def test_a_series_goes_with_the_one_it_goes_on_from(hospital, home, monkeypatch):
+    monkeypatch.setenv("REPUBLISH_HOME", str(home))
+    hospital.declare(series="v2", supersedes="v1", releases={"first": RELEASES[2]})
+    make(hospital.series(home), RELEASES[2])
+    assert [one.name for one in _own_releases([hospital.contract])] == ["v2", "v1"]
+
+
+def test_what_to_name_is_said(hospital, home, tmp_path, monkeypatch):
+    for named in ([hospital.series(home).published_folder], [hospital.contract, hospital.contract]):
+        with pytest.raises(PublishedFolderError, match=r"Add --contract CONTRACT.*republish audit CONTRACT"):
+            _own_releases(named)
+    monkeypatch.setenv("REPUBLISH_HOME", str(tmp_path / "another"))
+    with pytest.raises(PublishedFolderError, match="nothing is released of hospital/v1 yet"):
+        _own_releases([hospital.contract])
 
 
 def test_releases_that_were_given_away_need_the_truth_alone(hospital, home, tmp_path):

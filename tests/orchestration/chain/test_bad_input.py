@@ -14,6 +14,7 @@ from republish.anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
+from republish.orchestration.chain.arrival import has_arrived
 from republish.orchestration.cli.releasing import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
@@ -81,8 +82,15 @@ def test_a_snapshot_that_never_came_while_a_later_one_did(hospital, home):
     hospital.file(THIRD).unlink()
     message, _ = refused(hospital, home, SnapshotError)
     assert "2024-10-01 is there: if this one never comes, deliver the one before it once more" in message
+    assert str(hospital.file(THIRD)) in message
     shutil.copy(hospital.file(SECOND), hospital.file(THIRD))
     make(hospital.series(home), THIRD)
+
+
+def test_a_first_snapshot_that_never_came_has_none_before_it(hospital, tmp_path):
+    hospital.file(FIRST).unlink()
+    with pytest.raises(SnapshotError, match=f"if this one never comes, .* releases.first: {SECOND}$"):
+        has_arrived(hospital.series(tmp_path / "new"), FIRST)
 
 
 @pytest.mark.parametrize(

@@ -221,12 +221,25 @@ def test_a_release_whose_snapshot_has_not_arrived_waits(republish, hospital, hom
     assert published(home) == before
 
 
+def test_a_snapshot_under_a_wrong_name_is_named(republish, hospital, home):
+    file = hospital.file(THIRD)
+    wrong = file.rename(file.with_name(file.name.replace("-", "_")))
+    hint = f"no release reads {wrong.name} beside it: is that the one? Rename it"
+    for command in ("release", "validate"):
+        code, out, _ = republish(command, hospital.contract, "--home", home)
+        (line,) = (line for line in out if f"{file}; " in line)
+        assert (code, line.split("; ")[1]) == (0, hint)
+
+
 def test_a_later_snapshot_while_one_is_missing_is_a_failure(republish, hospital, home):
     hospital.deliver("2024-10-01", hospital.snapshot(THIRD))
     hospital.file(THIRD).unlink()
     code, out, err = republish("release", hospital.contract, "--home", home)
     assert (code, out, len(err)) == (2, [], 1)
-    assert f"{THIRD}: its snapshot is missing. That of 2024-10-01 is there: if this one never comes" in err[0]
+    assert (
+        f"{THIRD}: its snapshot is missing, {hospital.file(THIRD)}. That of 2024-10-01 is there: if this"
+        in err[0]
+    )
 
 
 def test_releases_that_can_be_made_are_made_before_one_waits(republish, hospital, tmp_path):

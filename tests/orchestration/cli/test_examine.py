@@ -179,7 +179,7 @@ def test_a_missing_snapshot_before_one_that_is_there(validate, hospital, home):
     code, said = validate(home)
     assert code == 2
     assert (
-        f"{THIRD}: would be refused: its snapshot is missing. That of 2024-10-01 is there: if this one never"
+        f"{THIRD}: would be refused: its snapshot is missing, {hospital.file(THIRD)}. That of 2024-10-01 is"
         in said
     )
 

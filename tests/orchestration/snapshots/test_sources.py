@@ -379,6 +379,9 @@ class TestWhatIsRefused:
 
     def test_text_where_a_number_belongs(self, csv):
         assert "age: 1 of 3 rows are not whole numbers" in refusal(csv(changed(age=["34", "young", "2"])))
+        message = refusal(csv(changed(age=["34.5", "51.0", "2.25"])))
+        assert "if it is a file" not in message  # they can be read as they are
+        assert message.endswith("of numbers with decimals, the domain has some, too: [0.0, 100.0]")
 
     def test_a_value_that_is_not_there(self, csv):
         assert "age: 1 of 3 rows have no value" in refusal(csv(changed(age=["34", None, "2"])))
@@ -474,6 +477,19 @@ class TestNumbersAndDatesAsOthersWriteThem:
                 {"income": ["0", "1,500", "1,000"]},
                 "write decimal: ',' or decimal: ., thousands: ',' under source",
             ),
+            (
+                {"income": ["k.A.", "12,5", "1000"]},
+                "2 of 3 rows are not numbers; if it is a file, write decimal: ',', null_values: [k.A.] under",
+            ),
+            (
+                {"income": ["k.A.", "12.5", "1000"]},
+                "1 of 3 rows are not numbers; if it is a file, write null_values: [k.A.] under source",
+            ),
+            (
+                {"admitted": ["01.01.2020", "-", "31.12.2024"]},
+                "write date_format: '%d.%m.%Y', null_values: ['-'] under source",
+            ),
+            ({"income": ["?", "n/a", "some"]}, "income: 3 of 3 rows are not numbers; correct them"),
             ({"income": ["0", "some", "1,000"]}, "income: 2 of 3 rows are not numbers; correct them"),
             ({"income": ["0", "1.250", "500.125"]}, "income: 2 of 3 rows can be read in two ways"),
             (
@@ -896,6 +912,10 @@ class TestSeparatorsAndEncodings:
         message = refusal(csv(content))
         assert "the column patient_id is missing: add or rename it in the source" in message
         assert f"the source has {written}, is that the one?" in message
+
+    def test_a_header_that_is_quite_another_is_among_those_that_nobody_declared(self, csv):
+        content = PEOPLE.rename({"patient_id": "case"}).with_columns(note=pl.lit("-")).write_csv().encode()
+        assert "the contract does not name these of the source: case, note" in refusal(csv(content))
 
     def test_a_header_with_doubled_quotes(self, csv):
         content = PEOPLE.write_csv().replace("disease", '"the ""disease"""', 1).encode()
