@@ -9,7 +9,7 @@ import sys
 from republish.anonymize.errors import RepublishError, as_data
 from republish.orchestration.cli.app import app
 from republish.orchestration.cli.terminal import err
-from republish.orchestration.memory import KEEPS_MEMORY
+from republish.orchestration.variables import VARIABLES
 
 
 def run() -> None:
@@ -18,7 +18,7 @@ def run() -> None:
     To look all that is imported over for garbage, and take it apart in the end, is a fifth of its time.
     """
     gc.set_threshold(100_000, 50, 100)
-    os.environ |= KEEPS_MEMORY
+    os.environ |= VARIABLES
     code: object = 0
     try:
         main()

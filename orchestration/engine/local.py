@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from republish.anonymize.errors import HomeError
 from republish.orchestration.engine.answers import answer, counted, opened
-from republish.orchestration.memory import KEEPS_MEMORY
 from republish.orchestration.processes import begin_process
+from republish.orchestration.variables import VARIABLES
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -65,7 +65,7 @@ class _Worker:
             _work,
             function,
             POLARS_MAX_THREADS=str(threads),  # together, the workers have as many as there are cores
-            **KEEPS_MEMORY,
+            **VARIABLES,
         )
 
     def end(self) -> None:
