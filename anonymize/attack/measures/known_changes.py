@@ -132,9 +132,9 @@ def learn_changes(lives: Lives) -> KnownChanges | None:
     """
     if lives.moved is None:
         return None
-    values = (
-        pl.concat([lives.contents[VALUE].explode(), *(one[VALUE] for one in lives.releases)]).unique().sort()
-    )
+    # People who are held back may have values that nobody has who is published.
+    everybody = (lives.moved["gone"], lives.moved["became"], *(one[VALUE] for one in lives.releases))
+    values = pl.concat([lives.contents[VALUE].explode(), *everybody]).drop_nulls().unique().sort()
     content, actual, half, left = _people(lives, values)
     shares: Floats = np.zeros((len(lives.contents), len(values)))
     flat = lives.contents.with_row_index("content").explode(VALUE, "share")

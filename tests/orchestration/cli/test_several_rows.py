@@ -68,6 +68,24 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, ro
     assert package["republish"]["rows"] == "several"
 
 
+def test_rows_that_are_held_back_are_in_the_truth_of_ones_own_audit(clinic, republish, tmp_path):
+    """Whoever misses one of them is an adversary, too, where no folder is named."""
+    file, home = clinic(3, principle=WAITS | {"values_per_person": 1}), tmp_path / "home"
+    assert republish("release", file, "--home", home)[0] == 0
+    truth = pl.read_csv(tmp_path / "2024-03-01.csv").height
+    for snapshot in tmp_path.glob("*.csv"):
+        snapshot.unlink()
+    series = home / "published/clinic/v1"
+    code, _, errors = republish("audit", series, "--contract", file, "--out", tmp_path / "report")
+    assert code == 0, errors
+    described = json.loads((tmp_path / "report/audit.json").read_text())
+    found = {row["promise"]: row for row in described["promises"]}
+    assert found["values of rows left out"]["people"] > 10
+    assert found["values of rows left out"]["holds"]
+    assert json.loads((series / "2024-03-01/manifest.json").read_text())["held_back"] > 20
+    assert found["coverage"]["people"] == truth
+
+
 def test_a_refusal_counts_rows(clinic, republish, tmp_path):
     file = clinic(1, principle=DECLARED["principle"])
     table = pl.read_csv(tmp_path / "2024-01-01.csv")
