@@ -169,7 +169,8 @@ def _refuse_other_separator(header: list[str], wanted: Collection[str], where: s
         found = {part.strip().strip('"') for part in separator.join(header).split(separator)}
         if len(header) == 1 and len(found & set(wanted)) > 1:
             raise SnapshotError(
-                f"{where}: is separated by {name}; say so in the contract, source.separator: {separator!r}"
+                f"{where}: is separated by {name}; say so in the contract, source.separator: {separator!r},"
+                " if all files are; else write this one as the others are"
             )
 
 
