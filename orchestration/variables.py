@@ -10,6 +10,6 @@ jemalloc, the allocator of polars, keeps memory that it no longer uses until ano
 the system for this memory again took a tenth of a large release. In lists of processes, the process looks a
 quarter larger.
 
-The threads of numba's parallel kernels sleep until there is work. Otherwise they wait in a loop, and on a busy
-machine that took more processor time, up to 0.7 s of a release, than the kernels.
+The threads of numba's parallel kernels sleep until there is work. Otherwise they wait in a loop, and on a
+busy machine that took more processor time, up to 0.7 s of a release, than the kernels.
 """
