@@ -80,12 +80,11 @@ def make_due_releases(
                 break
             start_judge()  # it gets ready while Dagster does
             began = time.perf_counter()
-            instance = dagster()
             from republish.orchestration.dagster.run import make_release
 
-            loading = time.perf_counter() - began
-            released = make_release(series, release, instance)
-            work.print(_line(released, work.end(), counted_in(series.contract), loading))
+            imports = time.perf_counter() - began
+            released = make_release(series, release, dagster())
+            work.print(_line(released, work.end(), counted_in(series.contract), imports))
     for sentence in principle_of(file.contract).advice(file.contract) if work.done else ():
         out.print(f"{series.name}: {sentence}")
     if not work.done and not waits:
@@ -120,12 +119,13 @@ def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None
     return sum(record.seconds.values()) if record else None
 
 
-def _line(released: Released, seconds: float, what: str, loading: float) -> str:
+def _line(released: Released, seconds: float, what: str, imports: float) -> str:
     """A line on a release, with the seconds that were waited for it by what they were spent on.
 
-    The first release of a command waits until what makes releases is loaded, Dagster most of all.
+    The first release of a command waits until what makes releases is imported, Dagster most of all. *Dagster*
+    is what it takes to open its tables, and to note a run there.
     """
-    took = ({"loading": loading} if loading >= 0.05 else {}) | released.seconds
+    took = ({"imports": imports} if imports >= 0.05 else {}) | released.seconds
     took["dagster"] = seconds - sum(took.values())
     spent = ", ".join(f"{part} {one:.1f}" for part, one in took.items())
     counts = released.counts

@@ -68,7 +68,7 @@ def test_the_seconds_of_a_release_are_the_sum_of_what_they_were_spent_on(republi
     total, spent = re.search(r"([\d.]+) s \((.*)\)", line).groups()
     parts = dict(part.split(" ") for part in spent.split(", "))
     whole = [
-        "loading",
+        "imports",
         "snapshot",
         "delta",
         "files",
