@@ -15,7 +15,9 @@ def has_arrived(series: Series, release: str) -> bool:
     if source_of(series.file, release).exists():
         return True
     if later := missing_before(series, release):
-        raise SnapshotError(f"{series.name} {release}: its snapshot is missing. {never_comes(later)}")
+        place = source_of(series.file, release).place
+        way = never_comes(series, release, later)
+        raise SnapshotError(f"{series.name} {release}: its snapshot is missing: {place}. {way}")
     return False
 
 
@@ -27,9 +29,9 @@ def missing_before(series: Series, release: str) -> str | None:
     return next((later for later in after if source_of(series.file, later).exists()), None)
 
 
-def never_comes(later: str) -> str:
+def never_comes(series: Series, release: str, later: str) -> str:
     """The way out where a snapshot is missing while a later one is there."""
-    return (
-        f"That of {later} is there: if this one never comes, deliver the one before it once more, under this"
-        " date"
-    )
+    is_first = series.chain_number(release) == 1
+    once_more = "deliver the one before it once more, under this date"
+    way = f"let releases.first be {later}" if is_first else once_more
+    return f"That of {later} is there: if this one never comes, {way}"

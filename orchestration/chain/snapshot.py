@@ -198,7 +198,7 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
         found = _look_at_shards(series, source, division)
     except SnapshotError as error:
         if error.rows is None and (later := missing_before(series, release)):
-            raise SnapshotError(f"{error}. {never_comes(later)}") from None
+            raise SnapshotError(f"{error}. {never_comes(series, release, later)}") from None
         raise
     # Asked last: until then Great Expectations may still be on its way in.
     faults = counted_together([one.counted for one in found])

@@ -170,7 +170,9 @@ def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, sh
         else:
             rest = []
     if not told.refusals and released:
-        say(f"  all snapshots that are there would be released ({released:,})")
+        later = any(source_of(series.file, release).exists() for release in rest)
+        which = "those before the missing one" if later else "all snapshots that are there"
+        say(f"  {which} would be released ({released:,})")
     return rest
 
 
@@ -278,8 +280,9 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
 
 
 def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
+    counterfeits = "1 counterfeit" if figures.counterfeits == 1 else f"{figures.counterfeits:,} counterfeits"
     return (
-        f"would be released with {figures.groups:,} groups, {figures.counterfeits:,} counterfeits and"
+        f"would be released with {figures.groups:,} groups, {counterfeits} and"
         f" {figures.held_back:,} {counted} held back"
     )
 

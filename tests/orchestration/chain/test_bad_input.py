@@ -14,6 +14,7 @@ from republish.anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
+from republish.orchestration.chain.arrival import has_arrived
 from republish.orchestration.cli.releasing import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
@@ -83,6 +84,14 @@ def test_a_snapshot_that_never_came_while_a_later_one_did(hospital, home):
     assert "2024-10-01 is there: if this one never comes, deliver the one before it once more" in message
     shutil.copy(hospital.file(SECOND), hospital.file(THIRD))
     make(hospital.series(home), THIRD)
+
+
+def test_before_a_first_snapshot_that_never_came_there_is_none_to_deliver_once_more(hospital, tmp_path):
+    hospital.file(FIRST).unlink()
+    with pytest.raises(SnapshotError, match=r"if this one never comes, let releases\.first be") as refusal:
+        has_arrived(hospital.series(tmp_path / "new home"), FIRST)
+    assert f"is missing: {hospital.file(FIRST)}. That of {SECOND} is there" in str(refusal.value)
+    assert "once more" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
