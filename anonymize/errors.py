@@ -41,15 +41,17 @@ class ContractError(RepublishError):
     where
         The contract's file, or another word a reader finds it by.
     faults
-        One `(key, what is wrong and what is accepted)` per fault.
+        One `(key, what is wrong and what is accepted)` per fault. A single one without a key is one line.
     """
 
     exit_code = 2
 
     def __init__(self, where: str, faults: list[tuple[str, str]]):
-        lines = [f"  {as_data(f'{key}: {message}' if key else message)}" for key, message in faults]
+        lines = [as_data(f"{key}: {message}" if key else message) for key, message in faults]
         count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
-        super().__init__("\n".join([f"{as_data(where)}: {count} in the contract", *lines]))
+        is_of_all = len(faults) == 1 and not faults[0][0]  # an option's fault, say, is not in the contract
+        said = lines[0] if is_of_all else "\n  ".join([f"{count} in the contract", *lines])
+        super().__init__(f"{as_data(where)}: {said}")
         self.where = where
         self.faults = faults
 

@@ -170,7 +170,9 @@ def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, sh
         else:
             rest = []
     if not told.refusals and released:
-        say(f"  all snapshots that are there would be released ({released:,})")
+        later = any(source_of(series.file, release).exists() for release in rest)
+        which = "those before the missing one" if later else "all snapshots that are there"
+        say(f"  {which} would be released ({released:,})")
     return rest
 
 

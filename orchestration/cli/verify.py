@@ -94,7 +94,8 @@ def _verify_folder(published: Path) -> None:
         )
         out.print(f"{stated['release']}  {len(stated['files'])} files as in the manifest{apart}")
     if not one:
-        out.print(f"{len(manifests)} releases, an unbroken chain")
+        releases = "1 release" if len(manifests) == 1 else f"{len(manifests)} releases"
+        out.print(f"{releases}, an unbroken chain")
 
 
 def _verify_signature(published: Path, report: Path, public_key: Path) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 
 from republish.anonymize.columns import most_of
 from republish.anonymize.principles import PRINCIPLES
-from republish.anonymize.spelling import SEVERAL
+from republish.anonymize.spelling import SEVERAL, normal_form
 from republish.orchestration.drafts.columns import Column, labels_of
 from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, width_of
 from republish.orchestration.drafts.found import FoundTable, common_written
@@ -209,6 +209,12 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
             remarks.append(
                 f"{GUESS} {rare} of {len(labels):,} labels are those of fewer than {SEVERAL} rows, and labels"
                 " are published. Better list all that there are in your country, say"
+            )
+        forms = pl.DataFrame({"label": labels}).select(normal_form(pl.col("label")))
+        if spellings := len(labels) - forms.n_unique():
+            remarks.append(
+                f"{GUESS} {spellings:,} of the labels differ from another by spaces, capital letters or what"
+                " nobody sees alone. If they mean one thing, correct them in the source"
             )
         if len(labels) <= LISTED:
             keys["order"] = labels

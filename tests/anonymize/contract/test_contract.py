@@ -603,6 +603,12 @@ def test_the_error_names_file_count_and_every_key():
     ]
 
 
+def test_a_fault_of_an_option_is_not_said_to_be_in_the_contract():
+    assert (
+        str(ContractError("--through", [("", "2024-02-30 is no date")])) == "--through: 2024-02-30 is no date"
+    )
+
+
 def test_the_privacy_digest_tells_what_bears_on_privacy_from_what_does_not():
     digest = parse_contract(hospital()).privacy_digest()
     assert parse_contract(hospital(description="x", keep_private=3)).privacy_digest() == digest

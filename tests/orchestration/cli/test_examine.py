@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 import yaml
 
-from republish.orchestration.cli.examine import examine
+from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.orchestration.cli.examine import _would_be_released, examine
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.series import due
 from republish.orchestration.series.series import Series
@@ -136,6 +137,24 @@ def test_all_releases_are_tried_from_the_first_on(validate, hospital, tmp_path):
     assert f"{THIRD}: 300 people, no faults" in said
     assert "all snapshots" not in said
     assert validate(tmp_path / "nowhere")[0] == 0  # one release alone does not show it
+
+
+def test_releases_before_a_missing_snapshot_are_not_called_all(validate, hospital, home):
+    hospital.deliver("2025-01-01", hospital.snapshot(THIRD))
+    _, said = validate(home, every=True)
+    assert "those before the missing one would be released (1)" in said
+    assert "all snapshots" not in said
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0 counterfeits"), (1, "1 counterfeit"), (2, "2 counterfeits")]
+)
+def test_one_counterfeit_is_no_plural(number, words):
+    figures = ReleaseFigures(people=8, tuples=8, groups=2, counterfeits=number, held_back=0)
+    assert (
+        _would_be_released(figures, "people")
+        == f"would be released with 2 groups, {words} and 0 people held back"
+    )
 
 
 def test_all_releases_are_tried_after_those_that_are_published(validate, hospital, home):

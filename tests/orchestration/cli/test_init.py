@@ -502,3 +502,12 @@ def test_a_date_that_can_be_read_in_two_ways_is_said():
 )
 def test_the_schedule_of_dates(releases, cron):
     assert schedule_of(releases) == cron
+
+
+def test_spellings_of_one_label_are_pointed_out(republish, deliver, tmp_path):
+    first, later = people()
+    shouted = [(*row[:3], f" {row[3].upper()}", *row[4:]) if row[3] == "north" else row for row in first]
+    for rows, said in (((first, later), False), ((shouted, later), True)):
+        assert republish("init", deliver(rows=rows, quoted=True), "--yes", "--force")[0] == 0
+        text = " ".join((tmp_path / "clinic/clinic.yaml").read_text().replace("#", " ").split())
+        assert ("? 1 of the labels differ from another by spaces, capital letters" in text) is said
