@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.sparse import csr_array
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.columns import VALUE
@@ -271,7 +272,9 @@ def _guesses(content: Ints, actual: Ints, left: Bools, shares: Floats, rates: _R
     forward, backward = np.empty((2, people, releases, number))
     forward[:, 0] = held[:, 0] / number
     for at in range(1, releases):
-        forward[:, at] = _scaled(np.einsum("pv,vw->pw", forward[:, at - 1], rates.becomes) * held[:, at])
+        # Nearly all of a person's weights are 0, of values that the group lacked. Sums are in einsum's order.
+        now = csr_array(forward[:, at - 1]) @ rates.becomes
+        forward[:, at] = _scaled(now * held[:, at])
     last = releases - 1 - (content[:, ::-1] != ABSENT).argmax(axis=1)
     is_gone = left & (last < releases - 1)
     backward[:, -1] = 1
