@@ -42,7 +42,7 @@ from republish.orchestration.snapshots.identifiers import (
     drifted,
     gone_and_new,
 )
-from republish.orchestration.storage.store import PARTIAL, read_table, write_table
+from republish.orchestration.storage.store import PARTIAL, read_table, write_working_table
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
@@ -195,7 +195,7 @@ def compare_shard(job: ShardJob) -> Compared:
     changes = changes_between(before, now)
     if (corrected := corrections_of(job.shard, job.release, before, now)) is not None:
         changes = changes.with_columns(pl.col(PSEUDONYM).is_in(corrected.implode()).alias(CORRECTED))
-    write_table(job.own / UNJUDGED, changes)
+    write_working_table(job.own / UNJUDGED, changes)
     return compare_people(before, now, changes, job.shard.contract)
 
 

@@ -19,7 +19,7 @@ from republish.orchestration.snapshots.locale_formats import refuse_ambiguous_nu
 from republish.orchestration.snapshots.sources import ROW, Piece, Source
 from republish.orchestration.steps import say_step
 from republish.orchestration.storage.home import private_folder
-from republish.orchestration.storage.store import read_table, write_table
+from republish.orchestration.storage.store import read_table, write_working_table
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def divide_piece(job: _Job) -> _DividedPiece:
     numbers = pl.int_range(job.piece.first, job.piece.first + found.height).alias(ROW)
     for at, part in _parts(job.series, found.with_columns(numbers)):
         rows[at] = part.height
-        write_table(shards[at].within(job.folder) / f"{job.number:06d}.parquet", part)
+        write_working_table(shards[at].within(job.folder) / f"{job.number:06d}.parquet", part)
     return _DividedPiece(rows, read.ambiguous_numbers, read.numerics)
 
 

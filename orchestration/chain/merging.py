@@ -25,7 +25,13 @@ from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import Shard, ShardJob, jobs_of, shards_of
 from republish.orchestration.steps import say_step
 from republish.orchestration.storage.parts import write_parts
-from republish.orchestration.storage.store import PARTIAL, read_columns, read_table, sha256, write_table
+from republish.orchestration.storage.store import (
+    PARTIAL,
+    read_columns,
+    read_table,
+    sha256,
+    write_working_table,
+)
 
 GROUPS, HOSTS = "groups.parquet", "hosts.parquet"
 """In the folder of a shard, until it is merged: a row for each of its groups, and which of them has whom."""
@@ -45,12 +51,12 @@ def write_groups(shard: Shard, folder: Path, published: Tables, linkage: pl.Data
     linkage
         Its linkage under the identifier's own name.
     """
-    write_table(folder / HOSTS, linkage)
+    write_working_table(folder / HOSTS, linkage)
     contract = shard.contract
     release_format = principle_of(contract).format(contract)
     groups = release_format.as_groups(release_format.internal(published, contract), contract)
     groups = groups.rename({"group_id": NUMBER}).with_columns(pl.lit(shard.number, pl.Int32).alias(SHARD))
-    write_table(folder / GROUPS, groups.select(pl.exclude(SHARD, NUMBER), SHARD, NUMBER))
+    write_working_table(folder / GROUPS, groups.select(pl.exclude(SHARD, NUMBER), SHARD, NUMBER))
 
 
 def merge_shards(series: Series, release: str, folder: Path) -> dict[str, str]:
@@ -104,7 +110,7 @@ def _numbered(shards: Sequence[Shard], folder: Path, merging: Path) -> Iterator[
         for (shard,), own in (
             found.select(SHARD, NUMBER, "group_id").partition_by(SHARD, as_dict=True).items()
         ):
-            write_table(merging / shards[shard].place / f"{number:06d}.parquet", own)
+            write_working_table(merging / shards[shard].place / f"{number:06d}.parquet", own)
         before += groups.height
         yield found.drop(SHARD, NUMBER)
         say_step(f"merging shards, {before:,} groups so far")
@@ -121,4 +127,4 @@ def number_linkage(merging: Path, job: ShardJob) -> None:
     if found["published"].null_count():
         raise HomeError(f"{job.own / HOSTS}: names a group that is not among those of its shard")
     numbered = found.with_columns(group_id="published")[hosts.columns]
-    write_table(job.own / LINKAGE, numbered.sort(pl.all()))
+    write_working_table(job.own / LINKAGE, numbered.sort(pl.all()))

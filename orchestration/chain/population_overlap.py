@@ -26,7 +26,7 @@ from republish.orchestration.series.shards import Shard, ShardJob, jobs_of
 from republish.orchestration.snapshots.previous import published_here
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.parts import tables_in
-from republish.orchestration.storage.store import read_columns, read_table, write_table
+from republish.orchestration.storage.store import read_columns, read_table, write_working_table
 
 NOTED = "people.parquet"
 """In the private folder of a series: `person`, as all products of the home call them, and `pseudonym`, as the
@@ -232,7 +232,7 @@ def note_shard(job: ShardJob) -> None:
     before = _before(shard, file)
     now = _noted(series.home, people, job.release, before)
     table = now if before is None else _joined([before, now])
-    write_table(file, table.sort("person"))
+    write_working_table(file, table.sort("person"))
 
 
 def _before(shard: Shard, file: Path) -> pl.DataFrame | None:

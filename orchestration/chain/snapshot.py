@@ -50,6 +50,7 @@ from republish.orchestration.storage.store import (
     write_csv,
     write_json,
     write_table,
+    write_working_table,
 )
 
 FAULTS = "faults.csv"
@@ -99,7 +100,7 @@ class Snapshot:
     def keep(self, folder: Path) -> None:
         """Write it into a folder."""
         (folder / KEPT).unlink(missing_ok=True)
-        write_table(folder / PEOPLE, self.table)
+        write_working_table(folder / PEOPLE, self.table)
         if LEFT_OUT_STATED in self.stated and self.left_out is not None:
             write_table(folder / LEFT_OUT, self.left_out)
         write_json(folder / KEPT, self.stated)

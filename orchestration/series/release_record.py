@@ -16,7 +16,13 @@ from republish.anonymize.promise import Promise, promise_of
 from republish.orchestration.expectations.verdict import Verdict
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.storage.sealed import read_sealed, write_sealed
-from republish.orchestration.storage.store import read_table, sha256, write_json, write_table
+from republish.orchestration.storage.store import (
+    read_table,
+    sha256,
+    write_json,
+    write_table,
+    write_working_table,
+)
 
 if TYPE_CHECKING:
     from republish.anonymize.attack.knowledge import Knowledge
@@ -121,7 +127,7 @@ def write_tables(
         **{f"{KNOWLEDGE}{name}": table for name, table in knowledge.tables().items()},
     }
     for name, table in tables.items():
-        write_table(folder / f"{name}.parquet", table)
+        write_working_table(folder / f"{name}.parquet", table)
     return {name: sha256(folder / name) for name in (f"{name}.parquet" for name in tables)}
 
 
@@ -139,7 +145,7 @@ def write_published(
     """
     for name, table in candidate.published.items():
         write_table(folder / f"{CANDIDATE}{name}.parquet", dated(table, release))
-    write_table(folder / LINKAGE, linkage)
+    write_working_table(folder / LINKAGE, linkage)
     for name, content in candidate.documents.items():
         write_json(folder / f"{CANDIDATE}{name}.json", content)
     tables = [f"{CANDIDATE}{name}.parquet" for name in candidate.published]

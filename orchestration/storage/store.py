@@ -34,9 +34,17 @@ def write_table(file: Path, table: pl.DataFrame) -> None:
     _write(file, lambda partial: encode_table(table, partial))
 
 
-def encode_table(table: pl.DataFrame, into: Path | BytesIO) -> None:
-    """The Parquet that a table is published as: its bytes depend on its rows alone."""
-    table.rechunk().write_parquet(into, compression="zstd", statistics=False)
+def write_working_table(file: Path, table: pl.DataFrame) -> None:
+    """Write Parquet that is never published. Pseudonyms, most of it, can't be packed: less is tried."""
+    _write(file, lambda partial: encode_table(table, partial, effort=1))
+
+
+def encode_table(table: pl.DataFrame, into: Path | BytesIO, effort: int | None = None) -> None:
+    """The Parquet that a table is published as: its bytes depend on its rows alone.
+
+    `effort` is a level of zstd, of files that are not published.
+    """
+    table.rechunk().write_parquet(into, compression="zstd", compression_level=effort, statistics=False)
 
 
 def write_csv(file: Path, table: pl.DataFrame) -> None:
