@@ -126,7 +126,7 @@ def test_a_german_report_reads_as_german(folder):
     assert '<html lang="de">' in (folder / "de/handout.html").read_text()
     for words in ("Restrisiko: Ein Angreifer", "Unterschrift", "33,3 %"):
         assert words in page
-    assert re.search(r"Datum \d\d\.\d\d\.\d{4}", page)
+    assert re.search(r"Datum und prüfende Stelle \d\d\.\d\d\.\d{4}", page)
     assert "0,3333" in page
 
 
