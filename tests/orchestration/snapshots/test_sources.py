@@ -917,6 +917,10 @@ class TestSeparatorsAndEncodings:
         content = PEOPLE.rename({"patient_id": "case"}).with_columns(note=pl.lit("-")).write_csv().encode()
         assert "the contract does not name these of the source: case, note" in refusal(csv(content))
 
+    def test_a_header_that_would_do_something_to_a_terminal_is_shown_as_it_is_written(self, csv):
+        content = PEOPLE.rename({"patient_id": "\x1b[2K"}).write_csv().encode()
+        assert "the contract does not name these of the source: \\x1b[2K" in refusal(csv(content))
+
     def test_a_header_with_doubled_quotes(self, csv):
         content = PEOPLE.write_csv().replace("disease", '"the ""disease"""', 1).encode()
         contract_file = csv(content, ("name: disease", "name: 'the \"disease\"'"))
