@@ -23,15 +23,12 @@ def smaller(parameter: str, people: int, most: int) -> str:
 
 
 class RepublishError(Exception):
-    """Any refusal of republish. `exit_code` is what the command line ends with.
-
-    A message may have several lines, and does nothing to a terminal, whatever foreign name is in it.
-    """
+    """Any refusal of republish. `exit_code` is what the command line ends with."""
 
     exit_code = 1
 
     def __init__(self, message: str, verdicts: Sequence[Any] = ()):
-        super().__init__("\n".join(as_data(line) for line in message.split("\n")))
+        super().__init__("\n".join(as_data(line) for line in message.split("\n")))  # foreign names, too
         self.verdicts = tuple(verdicts)
         """What checks found, where a check refused."""
 

@@ -3,12 +3,24 @@
 import os
 import secrets
 import time
+from collections import defaultdict
 from typing import ClassVar
 
 import pytest
 from hypothesis import settings
 
-from tests.profiles import QUICK, Costs, Run, chosen, is_the_same_in_both, is_thorough, longest_first
+from tests.profiles import (
+    AT_MOST,
+    QUICK,
+    Costs,
+    Run,
+    chosen,
+    function_of,
+    is_the_same_in_both,
+    is_thorough,
+    known_costs,
+    longest_first,
+)
 
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
@@ -47,10 +59,29 @@ class Failures:
             self._terminal.write_line(f"\nFAILED {report.nodeid} ({report.when})")
 
 
+class Unmeasured:
+    """Names the tests of a quick run that cost more than it would have taken, had it been known."""
+
+    def __init__(self):
+        self._seconds = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report):
+        self._seconds[function_of(report.nodeid)] += report.duration
+
+    def pytest_terminal_summary(self, terminalreporter):
+        known = known_costs()
+        named = sorted(test for test, spent in self._seconds.items() if spent > AT_MOST and test not in known)
+        if named:
+            terminalreporter.section("what these cost is not known: name them after pytest --costs")
+            terminalreporter.write_line("\n".join(named))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session):
     if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
         session.config.pluginmanager.register(Failures(terminal))
+        if Run.is_whole and not is_thorough():
+            session.config.pluginmanager.register(Unmeasured())
         measures = session.config.getoption("--costs") and not session.config.getoption("--collect-only")
         if measures and not hasattr(session.config, "workerinput"):
             session.config.pluginmanager.register(Costs(), Costs.__name__)
