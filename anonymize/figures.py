@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from dataclasses import fields as fields_of
+from functools import cache
 from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 
@@ -86,6 +87,7 @@ class Figures:
                 raise TypeError(f"{cls.__name__}.{name} is combined by {of}, which {cls.__name__} has not")
 
     @classmethod
+    @cache
     def _declared(cls) -> dict[str, tuple[Any, ...]]:
         """Read what is declared of each field beside its type."""
         hints = get_type_hints(cls, include_extras=True).items()

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pytest
 from hypothesis import settings
 
+from republish.orchestration.variables import VARIABLES
 from tests.profiles import (
     AT_MOST,
     QUICK,
@@ -25,8 +26,7 @@ from tests.profiles import (
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
 # they publish is compared with what is published here.
-os.environ["POLARS_MAX_THREADS"] = "1"
-os.environ["NUMBA_NUM_THREADS"] = "1"
+os.environ |= VARIABLES | {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
 settings.load_profile(QUICK)  # until hypothesis loads another one that the command names
 

@@ -9,7 +9,6 @@ import re
 import sys
 
 import duckdb
-import jsonschema
 import polars as pl
 import pytest
 
@@ -415,6 +414,8 @@ def test_a_value_of_most_people_is_said_and_may_be_known(republish, deliver, tmp
 
 
 def test_the_schema_accepts_what_is_drafted_and_finds_a_slip(republish, deliver, tmp_path, monkeypatch):
+    import jsonschema  # here, as it takes seconds, and each run collects all tests
+
     monkeypatch.chdir(tmp_path)
     republish("init", deliver(), "--yes")
     contract = tmp_path / "clinic/clinic.yaml"

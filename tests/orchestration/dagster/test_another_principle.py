@@ -29,7 +29,6 @@ from republish.anonymize.promise.check import Check
 from republish.anonymize.promise.part import Chart, Curve, Figure
 from republish.orchestration.cli import app as cli
 from republish.orchestration.contracts.contract_file import load_contract
-from republish.orchestration.expectations import suites
 from republish.orchestration.storage.manifest import verify_series
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, definitions, make, make_by_dagster, published
@@ -141,11 +140,18 @@ GROUPS_OF_NEIGHBOURS = Principle(
 @pytest.fixture
 def declare(hospital, monkeypatch, tmp_path):
     """The hospital under the new principle: a line in the tables of principles and of parts, and a suite."""
+    from republish.orchestration.expectations import suites  # here: its import takes seconds
+
     monkeypatch.setattr(registry, "KINDS", (*registry.KINDS, FewestPeople))
     monkeypatch.setitem(principles.PRINCIPLES, "groups_of_neighbours", GROUPS_OF_NEIGHBOURS)
     folder = shutil.copytree(suites.SUITES, tmp_path / "expectations")
     (folder / "fewest_people.json").write_text(json.dumps(SUITE))
     monkeypatch.setattr(suites, "SUITES", folder)
+
+    def judge_here(evidence, parameters):
+        """The same judge in this process, where the new suite is."""
+        return [suites.verdict(name, table, parameters) for name, table in evidence.items()]
+
     monkeypatch.setattr("republish.orchestration.chain.audit.judge", judge_here)
 
     def write(**parameters):
@@ -155,11 +161,6 @@ def declare(hospital, monkeypatch, tmp_path):
         return hospital
 
     return write
-
-
-def judge_here(evidence, parameters):
-    """The same judge in this process, where the new suite is."""
-    return [suites.verdict(name, table, parameters) for name, table in evidence.items()]
 
 
 def test_it_is_released_verified_and_audited_by_its_own_promise(declare, tmp_path):
