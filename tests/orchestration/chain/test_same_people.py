@@ -6,22 +6,34 @@ from collections import defaultdict
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.errors import ContractError
 from republish.orchestration.audit.command import audit
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
-from republish.orchestration.chain.population_overlap import NOTED, note_people
+from republish.orchestration.chain.population_overlap import NOTED, followed, note_people
 from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.examine import examine
+from republish.orchestration.series.persons import comparable
 from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home, private_folder
 from tests.hospital import RELEASES, everything, make, make_by_dagster
 
 FIRST, SECOND, THIRD = RELEASES
 SEPARATE = {"hospital": "separate_readers"}
 ONCE = {"name": "streamliner", "l": 2}
+DATES = {"since": pl.String, "until": pl.String}
+PEOPLE = {IDENTIFIER: pl.String, PSEUDONYM: pl.Binary}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return private_folder(tmp_path_factory.mktemp("home"))
 
 
 def clinic(hospital, home, **keys):
@@ -296,3 +308,23 @@ def test_releases_that_are_made_once_are_no_exception(hospital, tmp_path, first,
         if product == "clinic":
             make(series, FIRST)
     assert "300 people of hospital/v1 are in releases of clinic" in refusal(series)
+
+
+@given(st.lists(st.sets(st.integers(0, 30)), min_size=1, max_size=6), st.integers(0, 30), st.booleans())
+def test_who_is_noted_is_everybody_with_their_first_and_last_release(folder, stays, respelt, has_pseudonyms):
+    home, dates = Home(folder), {}
+    noted = pl.DataFrame(schema=dict.fromkeys(("person", PSEUDONYM), pl.Binary) | DATES)
+    for at, numbers in enumerate(stays):
+        release, is_other = f"202{at}-01-01", [bool(at) and number == respelt for number in numbers]
+        names = [
+            f" P{number}" if other else f"p{number}" for number, other in zip(numbers, is_other, strict=True)
+        ]
+        pseudonyms = [bytes([number, other] * 8) for number, other in zip(numbers, is_other, strict=True)]
+        people = pl.DataFrame({IDENTIFIER: names, PSEUDONYM: pseudonyms}, schema=PEOPLE)
+        if not has_pseudonyms:  # as an older version left it
+            noted = noted.with_columns(pl.lit(None, pl.Binary).alias(PSEUDONYM))
+        noted = followed(noted, home, people, release)
+        for person in comparable(home, people[IDENTIFIER]):
+            dates[person] = (dates.get(person, (release,))[0], release)
+    assert {person: tuple(rest) for person, *rest in noted.select("person", *DATES).rows()} == dates
+    assert noted.height == len(dates)
