@@ -114,13 +114,12 @@ def fit(columns: Floats, weight: Floats) -> Floats:
     `weight`, float64[N, V], is how much each person counts as one with each value. All values that nobody
     counts as one with have the same coefficients: they are found once.
     """
-    held = np.append(np.flatnonzero(weight.any(axis=0)), np.flatnonzero(~weight.any(axis=0))[:1])
-    often = np.ones(len(held))
-    often[-1] += weight.shape[1] - len(held)
-    sums = np.einsum("nf,nv->fv", columns, weight[:, held])
-    found = fit_sums(columns, weight.sum(axis=1), sums, often=often)
+    is_held = weight.any(axis=0)
+    held, others = np.flatnonzero(is_held), np.flatnonzero(~is_held)
+    sums = np.einsum("nf,nv->fv", columns, weight[:, np.append(held, others[:1])])
+    found = fit_sums(columns, weight.sum(axis=1), sums, copies=max(len(others), 1))
     coefficients = np.repeat(found[:, -1:], weight.shape[1], axis=1)
-    coefficients[:, held] = found
+    coefficients[:, held] = found[:, : len(held)]
     return coefficients
 
 
@@ -130,14 +129,14 @@ def fit_sums(
     sums: Floats,
     start: Floats | None = None,
     steps: int = STEPS,
-    often: Floats | None = None,
+    copies: int = 1,
 ) -> Floats:
     """Find the same of how much each person counts, float64[N], and sums of columns by value, float64[F, V].
 
-    Nothing else of who has which value has an influence. The search begins at `start`. Where a value stands
-    for several, `often`, float64[V], says for how many, and its sums are those of each.
+    Nothing else of who has which value has an influence. The search begins at `start`. The last value stands
+    for so many `copies`, which nobody has if there are several.
     """
-    often = np.ones(sums.shape[1]) if often is None else often
+    often = np.append(np.ones(sums.shape[1] - 1), copies)
     # The search goes by lengths: a coefficient is as long as all for which it stands.
     length = np.sqrt(often)
 
@@ -148,13 +147,13 @@ def fit_sums(
         top = logs.max(axis=1)
         logs -= top[:, None]
         shares = np.exp(logs, out=logs)
-        total = (shares * often).sum(axis=1)
+        shares[:, -1] *= copies
+        total = shares.sum(axis=1)
         shares *= (people / total)[:, None]
         slopes = np.einsum("nf,nv->fv", columns, shares) - sums
-        slopes[1:] += 2 * RIDGE * coefficients[1:]
-        found = (people * (top + np.log(total))).sum() - (sums * coefficients * often).sum()
-        found += RIDGE * (coefficients[1:] ** 2 * often).sum()
-        return float(found), (slopes * length).ravel()
+        slopes[1:] += 2 * RIDGE * coefficients[1:] * often
+        found = (people * (top + np.log(total))).sum() - (sums * coefficients).sum()
+        return float(found + RIDGE * (coefficients[1:] ** 2 * often).sum()), (slopes / length).ravel()
 
     begin = np.zeros(sums.shape) if start is None else start * length
     found = minimize(loss, begin.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps})

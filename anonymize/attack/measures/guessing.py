@@ -138,8 +138,8 @@ def guess_values(
     right = best == actual[guessed]
     surest = right[np.argsort(-sure, kind="stable")]
     twentieth, hundredth = (float(surest[: max(1, round(share * len(surest)))].mean()) for share in SUREST)
-    taught = _taught(columns, actual, len(values))
-    by_truth = dealer.likely(taught[pairs.person, pairs.value]) + before
+    likeliest, taught = _taught(columns, actual, len(values), pairs)
+    by_truth = dealer.likely(taught) + before
     with_truth, _ = _best(pairs, dealer.posterior(dealer.messages(by_truth), by_truth))
     prior = pairs.per_person(pairs.prior)
     of_truth = pairs.value == actual[pairs.person]
@@ -152,7 +152,7 @@ def guess_values(
         with_truth=float((with_truth == actual[guessed]).mean()),
         at_random=float(prior[of_truth].sum() / len(guessed)),
         most_frequent=float(np.bincount(actual[guessed] + 1).max() / len(guessed)),
-        from_truth=float((taught.argmax(axis=1) == actual)[guessed].mean()),
+        from_truth=float((likeliest == actual)[guessed].mean()),
         clues=_after(pairs, known, values, hosted, before, said, clues),
     )
 
@@ -253,17 +253,22 @@ def _from_people(dealer: Dealer, columns: Floats, before: Floats, values: int) -
     return learned
 
 
-def _taught(columns: Floats, actual: Ints, values: int) -> Floats:
-    """Logarithms of how likely values are, float64[N, V], by the truth of the other half of the people."""
+def _taught(columns: Floats, actual: Ints, values: int, pairs: Pairs) -> tuple[Ints, Floats]:
+    """By the truth of the other half of the people: each one's likeliest value, and how likely pairs are.
+
+    These are int64[N], and float64[P], logarithms as of `log_odds`.
+    """
     half = np.arange(len(actual)) % 2 == 0
-    found = np.zeros((len(actual), values))
+    best, logs = np.empty(len(actual), np.int64), np.empty(len(pairs.person))
     for one in (half, ~half):
         known = np.flatnonzero(~one & (actual >= 0))
         known = known[learned_from(values, columns.shape[1], known)]
         dense = np.zeros((len(known), values))
         dense[np.arange(len(known)), actual[known]] = 1
-        found[one] = np.einsum("nf,fv->nv", columns[one], fit(columns[known], dense))
-    return found
+        learned, own = fit(columns[known], dense), one[pairs.person]
+        best[one] = np.einsum("nf,fv->nv", columns[one], learned).argmax(axis=1)
+        logs[own] = log_odds(columns, learned, pairs.person[own], pairs.value[own])
+    return best, logs
 
 
 def _best(pairs: Pairs, weight: Floats) -> tuple[Ints, Floats]:
