@@ -9,7 +9,7 @@ import polars as pl
 
 from republish.anonymize.attack.combinations import differing_candidates
 from republish.anonymize.attack.copies import copies, numbered
-from republish.anonymize.attack.exact_risk import exact_risks, risk_figures
+from republish.anonymize.attack.exact_risk import Counted, exact_risks, risk_figures
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import Bounds, promised, vintages
 from republish.anonymize.attack.matching import covering_groups, match
@@ -144,7 +144,8 @@ def _candidates(left: pl.DataFrame, choices: Sequence[Choices], enough: int) -> 
 def _risks_of_columns(choices: Sequence[Choices]) -> pl.DataFrame:
     """`person`, `value`, `risk`: of the value, or of that of the sensitive column with the largest risk."""
     covering, releases = [one.covering for one in choices], [one.numbered for one in choices]
-    risks = _risks(covering, releases)
+    counted: Counted = {}
+    risks = _risks(covering, releases, counted)
     sensitive = choices[0].sensitive
     if not sensitive.is_several:
         return risks
@@ -153,6 +154,7 @@ def _risks_of_columns(choices: Sequence[Choices]) -> pl.DataFrame:
         alone = _risks(
             [one.with_columns(part.alias(VALUE)) for one, part in zip(covering, parts, strict=True)],
             [replace(one, values=by_column(one.values, sensitive)[position]) for one in releases],
+            counted,
         )
         keyed = risks.with_columns(own.alias("own"))
         of_column = alone.rename({VALUE: "own", "risk": "of_column"})
@@ -165,11 +167,13 @@ def _risks_of_columns(choices: Sequence[Choices]) -> pl.DataFrame:
     return risks
 
 
-def _risks(covering: Sequence[pl.DataFrame], releases: Sequence[Published]) -> pl.DataFrame:
+def _risks(covering: Sequence[pl.DataFrame], releases: Sequence[Published], counted: Counted) -> pl.DataFrame:
     """Exact risks for an adversary who knows that signatures don't change, if in truth they don't."""
     try:
-        risks = exact_risks(covering, releases, invariant=True)
+        risks = exact_risks(covering, releases, invariant=True, counted=counted)
     except ValueError:
-        return exact_risks(covering, releases, invariant=False)
+        return exact_risks(covering, releases, invariant=False, counted=counted)
     # A true value that is impossible shows that some signature did change.
-    return exact_risks(covering, releases, invariant=False) if (risks["risk"] == 0).any() else risks
+    if (risks["risk"] == 0).any():
+        return exact_risks(covering, releases, invariant=False, counted=counted)
+    return risks

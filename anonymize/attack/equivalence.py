@@ -13,17 +13,18 @@ means here.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import scipy
-from scipy.sparse import block_diag, csc_array, csr_array, diags_array, eye_array, hstack, vstack
+from scipy.sparse import block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, hstack, vstack
 from scipy.sparse.csgraph import connected_components
 
 SEARCH_LIMIT = 1000
@@ -81,6 +82,10 @@ class Equivalence:
         return self.e == self.at_least
 
 
+Searched = dict[Hashable, Equivalence]
+"""The smallest attacks on parts, by who is in their partitions and what these hold, whatever its name."""
+
+
 class Compromised(NamedTuple):
     """The people who take part in an attack smaller than promised, apart from those not decided in time."""
 
@@ -91,7 +96,11 @@ class Compromised(NamedTuple):
 
 
 def minimum_equivalence(
-    members: pl.DataFrame, contents: pl.DataFrame, *, seconds: float = 60.0
+    members: pl.DataFrame,
+    contents: pl.DataFrame,
+    *,
+    seconds: float = 60.0,
+    searched: Searched | None = None,
 ) -> list[Equivalence]:
     """Find the smallest equivalence attack on each part of a series, and on all of it.
 
@@ -110,6 +119,9 @@ def minimum_equivalence(
         `partition`, `value`, `tuples`: the values published in each group.
     seconds
         Time for all parts together. A search cut off reports the lower bound it has proven.
+    searched
+        What searches of the same members with other contents came to, as of another sensitive column; what
+        this one comes to is added.
 
     Returns
     -------
@@ -123,7 +135,8 @@ def minimum_equivalence(
     deadline = time.monotonic() + seconds
     # Small ones first: one large one would use up the time of all.
     matrices = sorted(person_matrices(members, contents), key=lambda matrix: matrix.rows.shape[0])
-    found = [_minimum(matrix, deadline) for matrix in matrices]
+    searched = {} if searched is None else searched
+    found = [_minimum(matrix, deadline, searched) for matrix in matrices]
     parts = sorted(found, key=lambda one: [_missing_first(value) for value in one.signature])
     return [*parts, _minimum_of_all(matrices, found, deadline)] if len(parts) > 1 else parts
 
@@ -160,10 +173,11 @@ def compromised(
     )
 
 
-def _minimum(matrix: PersonMatrix, deadline: float) -> Equivalence:
-    begun = time.monotonic()
-    attack, at_least = _smallest(matrix, deadline)
-    return _equivalence(matrix, attack, at_least, begun)
+def _minimum(matrix: PersonMatrix, deadline: float, searched: Searched) -> Equivalence:
+    begun, key = time.monotonic(), matrix.but_for_names()
+    if (found := searched.get(key)) is None or not found.proven:
+        found = searched[key] = _equivalence(matrix, *_smallest(matrix, deadline), begun)
+    return replace(found, signature=matrix.signature)
 
 
 def _equivalence(
@@ -273,8 +287,7 @@ def _caught(
 def _caught_by_pairs(matrix: PersonMatrix, e: int) -> np.ndarray:
     """bool[C]: the columns in which two partitions with the same values differ, where they differ in < e."""
     caught = np.zeros(len(matrix.copies), dtype=bool)
-    shared = (matrix.rows @ diags_array(matrix.copies) @ matrix.rows.T).tocoo()
-    sizes = matrix.rows @ matrix.copies
+    shared, sizes = matrix.shared, matrix.rows @ matrix.copies
     cost = sizes[shared.row] + sizes[shared.col] - 2 * shared.data
     contents = _fingerprints(matrix.values)
     alike = contents[shared.row] == contents[shared.col]
@@ -306,10 +319,55 @@ def person_matrices(members: pl.DataFrame, contents: pl.DataFrame) -> Iterator[P
         .agg("partition")
         .group_by("part", "partition", maintain_order=True)
         .agg("person")
+        .sort("part", maintain_order=True)
+        .with_columns(column=pl.int_range(pl.len(), dtype=pl.Int32).over("part"))
     )
-    everybody = columns.partition_by("part", as_dict=True)
-    for part, rows in parts.sort("signature").group_by("part", maintain_order=True):
-        yield PersonMatrix.read(rows, everybody.get(part, columns.clear()))
+    of_row = columns.select("partition", "column").explode("partition").sort("partition", "column")
+    rows = (
+        parts.sort("part", "partition")
+        .join(of_row.group_by("partition").agg("column"), on="partition", how="left", maintain_order="left")
+        .with_columns(pl.col("column").fill_null([]), signatures=pl.col("signature").n_unique().over("part"))
+        .with_columns(alike=pl.struct("column", "value", "tuples").rank("dense"))
+        .unique(["part", "alike"], keep="first", maintain_order=True)
+    )
+    held = rows.select("part", "value", "tuples").explode("value", "tuples")
+    domains = held.group_by("part", maintain_order=True).agg(pl.col("value").unique().sort())["value"]
+    # Sorted, a missing value comes first.
+    rank = pl.col("value").rank("dense").fill_null(0).cast(pl.Int32)
+    place = held.select((rank - rank.min()).over("part")).to_series().to_numpy()
+    tuples, column = (
+        held["tuples"].to_numpy().astype(float),
+        rows["column"].explode(empty_as_null=False).to_numpy(),
+    )
+    in_rows, in_values = _ends(rows["column"]), _ends(rows["value"])
+    ones, people = np.ones(len(column)), columns["person"]
+    copies = people.list.len().to_numpy().astype(float)
+    sizes = rows.group_by("part", maintain_order=True).agg(pl.len(), pl.col("signatures").first())
+    width = dict(columns.group_by("part").agg(pl.len()).rows())
+    begin = left = 0
+    for domain, (part, size, signatures) in zip(domains, sizes.rows(), strict=True):
+        end, right = begin + size, left + width.get(part, 0)
+        yield PersonMatrix(
+            signature=tuple(domain),
+            signatures=signatures,
+            partitions=rows["partition"][begin:end].to_numpy(),
+            rows=_rows(ones, column, in_rows[begin : end + 1], right - left),
+            values=_rows(tuples, place, in_values[begin : end + 1], len(domain)),
+            copies=copies[left:right],
+            people=people[left:right],
+        )
+        begin, left = end, right
+
+
+def _ends(lists: pl.Series) -> np.ndarray:
+    """int32[N + 1]: where each list begins, one after the other, and where the last one ends."""
+    return np.concatenate([[0], lists.list.len().to_numpy().cumsum()]).astype(np.int32)
+
+
+def _rows(numbers: np.ndarray, column: np.ndarray, ends: np.ndarray, width: int) -> csr_array:
+    """Some rows of a sparse matrix, of the numbers and columns of all rows; where they begin and end."""
+    here = slice(ends[0], ends[-1])
+    return csr_array((numbers[here], column[here], ends - ends[0]), shape=(len(ends) - 1, width))
 
 
 def _value_vectors(contents: pl.DataFrame) -> pl.DataFrame:
@@ -347,8 +405,6 @@ class PersonMatrix:
     """The values held: the columns of `values`."""
     signatures: int
     """Values in different proportions count as different signatures."""
-    published: int
-    """Partitions, counting those alike."""
     partitions: np.ndarray
     """int64[N]: the number of each row's partition."""
     rows: csr_array
@@ -359,35 +415,6 @@ class PersonMatrix:
     """float64[C]: the people in a column."""
     people: pl.Series
     """list[C]: who they are."""
-
-    @classmethod
-    def read(cls, rows: pl.DataFrame, columns: pl.DataFrame) -> PersonMatrix:
-        """The matrix of some partitions (`partition`, `value`, `tuples`, `signature`) and columns."""
-        numbered = rows.with_row_index("row")
-        entries = columns.with_row_index("column").select("column", "partition").explode("partition")
-        entries = entries.join(numbered.select("row", "partition"), on="partition")
-        at = entries["row"].to_numpy(), entries["column"].to_numpy()
-        held = numbered.select("row", "value", "tuples").explode("value", "tuples")
-        domain = held["value"].unique().sort()
-        # Sorted, a missing value comes first.
-        number = held["value"].rank("dense").fill_null(0).to_numpy().astype(np.int64)
-        number -= number.min(initial=1)
-        whole = cls(
-            signature=tuple(domain),
-            signatures=rows["signature"].n_unique(),
-            published=len(rows),
-            partitions=rows["partition"].to_numpy(),
-            rows=csr_array((np.ones(len(entries)), at), shape=(len(rows), len(columns))),
-            values=csr_array(
-                (held["tuples"].to_numpy().astype(float), (held["row"].to_numpy(), number)),
-                shape=(len(rows), len(domain)),
-            ),
-            copies=columns["person"].list.len().to_numpy().astype(float),
-            people=columns["person"],
-        )
-        prints = np.column_stack([_fingerprints(whole.rows), _fingerprints(whole.values)])
-        distinct = np.sort(np.unique(prints, axis=0, return_index=True)[1])
-        return whole if len(distinct) == len(rows) else whole._of(distinct, np.arange(len(columns)))
 
     @classmethod
     def together(cls, matrices: Sequence[PersonMatrix]) -> PersonMatrix:
@@ -404,13 +431,24 @@ class PersonMatrix:
         return cls(
             signature=tuple(domain),
             signatures=sum(matrix.signatures for matrix in matrices),
-            published=sum(matrix.published for matrix in matrices),
             partitions=np.concatenate([matrix.partitions for matrix in matrices]),
             rows=csr_array(block_diag([matrix.rows for matrix in matrices], format="csr")),
             values=csr_array(vstack(values)),
             copies=np.concatenate([matrix.copies for matrix in matrices]),
             people=pl.concat([matrix.people for matrix in matrices]),
         )
+
+    @cached_property
+    def shared(self) -> coo_array:
+        """float64[N, N]: the people whom each two partitions have in common, where there are any."""
+        return (self.rows @ diags_array(self.copies) @ self.rows.T).tocoo()
+
+    def but_for_names(self) -> Hashable:
+        """The partitions and how their tuples are distributed over values, whatever values these are."""
+        values = csc_array(self.values)
+        columns = [slice(*ends) for ends in pairwise(values.indptr)]
+        held = sorted((values.indices[one].tobytes(), values.data[one].tobytes()) for one in columns)
+        return self.partitions.tobytes(), tuple(held)
 
     @property
     def is_too_large(self) -> bool:
@@ -452,7 +490,7 @@ class PersonMatrix:
     @cached_property
     def components(self) -> list[PersonMatrix]:
         """The parts no person connects."""
-        count, label = connected_components(self.rows @ self.rows.T, directed=False)
+        count, label = connected_components(self.shared, directed=False)
         if count <= 1:
             return [self]
         order = np.argsort(label, kind="stable")
@@ -462,7 +500,6 @@ class PersonMatrix:
     def _of(self, rows: np.ndarray, columns: np.ndarray) -> PersonMatrix:
         return replace(
             self,
-            published=len(rows),
             partitions=self.partitions[rows],
             rows=csr_array(csc_array(self.rows[rows])[:, columns]),
             values=self.values[rows],
@@ -539,24 +576,22 @@ def _joined(apart: int | None, joint: int | None, begin: int) -> int | None:
 def _smallest_pair(matrix: PersonMatrix) -> _Attack | None:
     """The smallest attack by subtracting one partition from another: quick, and often the smallest."""
     best, pair = np.inf, None
-    contents = _fingerprints(matrix.values)
+    contents, sizes, shared = _fingerprints(matrix.values), matrix.rows @ matrix.copies, matrix.shared
+    cost = sizes[shared.row] + sizes[shared.col] - 2 * shared.data
+    close = np.flatnonzero((cost > 0) & (contents[shared.row] == contents[shared.col]))
     for content in np.unique(contents):
         number = np.flatnonzero(contents == content)
-        alike = matrix.rows[number]
         if len(number) < 2:
             continue
-        shared = (alike @ diags_array(matrix.copies) @ alike.T).tocoo()
-        sizes = alike @ matrix.copies
-        cost = sizes[shared.row] + sizes[shared.col] - 2 * shared.data
-        cost[cost == 0] = np.inf
-        first, second = (
-            (shared.row[cost.argmin()], shared.col[cost.argmin()])
-            if np.isfinite(cost.min())
-            else np.argsort(sizes, kind="stable")[:2]
-        )
-        found = matrix.copies @ np.abs((alike[[int(first)]] - alike[[int(second)]]).toarray().ravel())
+        own = close[contents[shared.row[close]] == content]
+        if len(own):
+            at = own[cost[own].argmin()]
+            first, second, found = shared.row[at], shared.col[at], cost[at]
+        else:
+            first, second = number[np.argsort(sizes[number], kind="stable")[:2]]
+            found = sizes[first] + sizes[second]
         if 0 < found < best:
-            best, pair = found, number[[int(first), int(second)]]
+            best, pair = found, (first, second)
     if pair is None:
         return None
     weights = [Fraction(0)] * len(contents)
@@ -567,7 +602,8 @@ def _smallest_pair(matrix: PersonMatrix) -> _Attack | None:
 def _fingerprints(rows: csr_array) -> np.ndarray:
     """int64[N]: a number for each row of whole numbers, the same for rows that are the same."""
     numbers = np.random.default_rng(0).integers(-(2**62), 2**62, rows.shape[1])
-    return np.asarray(rows.astype(np.int64) @ numbers)
+    total = np.concatenate([[0], (rows.data.astype(np.int64) * numbers[rows.indices]).cumsum()])
+    return np.diff(total[rows.indptr])
 
 
 def _search(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,10 @@ from republish.anonymize.formats.published import Published
 
 Covered = dict[Row, list[Hashable]]
 """The groups that may hold each row."""
+Component = Sequence[tuple[Covered, Contents]]
+"""The rows and groups of a component, by release."""
+Counted = dict[Hashable, tuple[int, list[float] | None]]
+"""The steps that components took, and the risks of their rows; None where it took more."""
 STEPS = 10**6
 """Mappings of a tuple to a person that are tried in all: some seconds."""
 
@@ -42,6 +47,7 @@ def exact_risks(
     *,
     invariant: bool,
     steps: int = STEPS,
+    counted: Counted | None = None,
 ) -> pl.DataFrame:
     """Compute the disclosure risk of every tuple for which few enough surjections are to be counted.
 
@@ -57,6 +63,8 @@ def exact_risks(
         signatures do change.
     steps
         How many mappings of a tuple are tried in all.
+    counted
+        What was counted before of the same people and groups with other values; what is counted now is added.
 
     Returns
     -------
@@ -92,22 +100,20 @@ def exact_risks(
     alone = linked.join(rows.join(size.filter(groups=1), on="component", how="semi"), on=["person", "value"])
     found = _shares(alone, releases).rows()
     size = size.filter(pl.col("groups") > 1, pl.col("people") <= LARGEST_COMPONENT)
-    spent = 0
+    counted, spent = {} if counted is None else counted, 0
     for component in _contents(linked, size, rows, groups, releases):
-        budget = Steps(min(steps // SHARE_OF_STEPS, steps - spent))
-        try:
-            counted = risks(component, invariant=invariant, steps=budget)
-        except TooManySurjectionsError:
-            counted = None
-        spent += budget.taken
+        people = {row: None for covered, _ in component for row in covered}
+        taken, own = _counted(
+            component, [*people], invariant, min(steps // SHARE_OF_STEPS, steps - spent), counted
+        )
+        spent += taken
         if spent >= steps:
             break
-        if counted is None:
+        if own is None:
             continue
-        if not counted:
+        if not own:
             raise ValueError("no microdata of these people can have been published as these releases")
-        for row, values in counted.items():
-            found.append((*row, float(values.get(row[1], Fraction(0)))))
+        found += [(*row, risk) for row, risk in zip(people, own, strict=True)]
     schema = pl.Schema({**rows.select("person", "value").schema, "risk": pl.Float64()})
     risk = pl.DataFrame(found, schema=schema, orient="row")
     return rows.join(risk, on=["person", "value"], how="left", maintain_order="left").drop("row")
@@ -145,13 +151,52 @@ def _shares(alone: pl.DataFrame, releases: Sequence[Published]) -> pl.DataFrame:
     )
 
 
+def _counted(
+    component: Component, people: Sequence[Row], invariant: bool, most: int, counted: Counted
+) -> tuple[int, list[float] | None]:
+    """The steps that it takes to count a component, and its people's risks: None if it takes more.
+
+    There are no risks, an empty list, if these people cannot have been published so.
+
+    Nothing matters of a value but how many tuples of which groups have it. Components that are the same but
+    for the names of values, as those of one sensitive column and of several often are, are counted once.
+    """
+    held: dict[Hashable, list[tuple[Any, ...]]] = defaultdict(list)
+    for number, (_, contents) in enumerate(component):
+        for (group, value), count in contents.tuples.items():
+            held[value].append((number, group, count))
+    name = {value: tuple(sorted(where)) for value, where in held.items()}
+    position = {row: at for at, row in enumerate(people)}
+    key = (
+        invariant,
+        tuple(sorted(name.values())),
+        tuple((at, name.get(row[1])) for row, at in position.items()),
+        tuple(
+            (tuple((position[row], *hosts) for row, hosts in covered.items()), *contents.counterfeits.items())
+            for covered, contents in component
+        ),
+    )
+    taken, found = counted.get(key, (0, None))
+    if found is None and taken <= most:
+        steps = Steps(most)
+        try:
+            risk = risks(component, invariant=invariant, steps=steps)
+        except TooManySurjectionsError:
+            risk = None
+        taken = steps.taken
+        if risk is not None:
+            found = [float(risk[row].get(row[1], Fraction(0))) for row in people] if risk else []
+        counted[key] = taken, found
+    return (taken, found) if taken <= most else (most + 1, None)
+
+
 def _contents(
     linked: pl.DataFrame,
     size: pl.DataFrame,
     rows: pl.DataFrame,
     groups: pl.DataFrame,
     releases: Sequence[Published],
-) -> Iterator[list[tuple[Covered, Contents]]]:
+) -> Iterator[Component]:
     """List the groups of each component's rows and what they hold, by release; smallest component first."""
     small = rows.join(size, on="component").sort("people", "component", "row")
     order = small["component"].unique(maintain_order=True).to_list()

@@ -8,9 +8,11 @@ group can be mapped in 40,320 ways, which leave 256 different sets of tuples.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import inf
+from operator import or_
 from typing import Any, NamedTuple
 
 from republish.anonymize.attack.risk import Contents, Row
@@ -27,16 +29,17 @@ class Steps:
         self.most = most
         self.taken = 0
 
-    def take(self) -> None:
-        """Count one.
+    def take(self, some: int) -> None:
+        """Count some.
 
         Raises
         ------
         TooManySurjectionsError
-            If there were as many as allowed.
+            If there are more than allowed; those beyond the first of them are not counted.
         """
-        self.taken += 1
+        self.taken += some
         if self.taken > self.most:
+            self.taken = int(self.most) + 1
             raise TooManySurjectionsError
 
 
@@ -74,19 +77,17 @@ def risks(
     steps, tuples = steps or Steps(inf), _Tuples.of(releases)
     rows = sorted(tuples.hosts, key=lambda row: sorted(tuples.hosts[row].items()))
     layer = {tuples.all: 1} if tuples.is_possible else {}
-    mapped = []
+    mapped, rooms = [], [tuples.rooms(row) for row in rows]
     for at, row in enumerate(rows):
         # A group that no later row may be in has no room left but for its counterfeits.
-        done = tuples.rooms(row) & ~tuples.rooms(*rows[at + 1 :])
-        moves = {
-            state: [move for move in tuples.moves(state, row, steps, invariant) if not move.left & done]
-            for state in layer
-        }
+        done = rooms[at] & ~reduce(or_, rooms[at + 1 :], 0)
+        ways = tuples.ways(row, invariant)
+        moves = {state: _moves(state, ways, done, steps) for state in layer}
         mapped.append((row, layer, moves))
         reached: dict[int, int] = defaultdict(int)
         for state, some in moves.items():
-            for move in some:
-                reached[move.left] += layer[state] * move.ways
+            for _, left, number in some:
+                reached[left] += layer[state] * number
         layer = reached
     if not layer:
         return {}
@@ -94,24 +95,58 @@ def risks(
     after, total, found = dict.fromkeys(layer, 1), sum(layer.values()), {}
     for row, before, moves in reversed(mapped):
         weights: dict[Hashable, int] = defaultdict(int)
-        ways = dict.fromkeys(before, 0)
+        onward = dict.fromkeys(before, 0)
         for state, some in moves.items():
-            for move in some:
-                on = move.ways * after[move.left]
-                ways[state] += on
-                weights[move.value] += before[state] * on
+            for value, left, number in some:
+                on = number * after[left]
+                onward[state] += on
+                weights[value] += before[state] * on
         found[row] = {value: Fraction(weight, total) for value, weight in weights.items() if weight}
-        after = ways
+        after = onward
     return found
 
 
-class _Move(NamedTuple):
-    """A way to map a row in every release in which it is present."""
+class _Cell(NamedTuple):
+    """The tuples of a group with a value, in the number that says what is left."""
 
-    value: Hashable
-    left: int
-    """The tuples that are left: a number with some bits for each group's room and each of its values."""
-    ways: int
+    held: int
+    """The bits of their count."""
+    room: int
+    """Those of the group's room for people."""
+    shift: int
+    """Where the count is."""
+    tuples: int
+    """What a row that is mapped there takes from the number."""
+
+
+_Ways = Sequence[tuple[Hashable, Sequence[Sequence[_Cell]]]]
+"""Each value that a row may have, and the cells to which it can be mapped in each of its releases."""
+
+
+def _moves(state: int, ways: _Ways, done: int, steps: Steps) -> list[tuple[Hashable, int, int]]:
+    """Map a row onto what is left, in every way: the value, what is left then, and in how many ways.
+
+    Nothing may be left of the room `done`.
+    """
+    found, taken, most = [], 0, steps.most - steps.taken
+    for value, releases in ways:
+        some = [(state, 1)]
+        for cells in releases:
+            mapped = []
+            for left, number in some:
+                for held, room, shift, tuples in cells:
+                    if left & held and left & room:
+                        mapped.append((left - tuples, number * ((left & held) >> shift)))
+            some = mapped
+            if not some:
+                break
+            taken += len(some)
+            if taken > most:
+                steps.take(taken)  # which ends it
+        else:
+            found += [(value, left, number) for left, number in some if not left & done]
+    steps.take(taken)
+    return found
 
 
 class _Tuples(NamedTuple):
@@ -160,17 +195,16 @@ class _Tuples(NamedTuple):
             all(count >= 0 and (count == 0 or cell in hosting) for cell, count in rooms.items()),
         )
 
-    def rooms(self, *rows: Row) -> int:
-        """The bits of the room of all groups that may hold one of these rows."""
+    def rooms(self, row: Row) -> int:
+        """The bits of the room of all groups that may hold a row."""
         bits = 0
-        for row in rows:
-            for number, groups in self.hosts[row].items():
-                for group in groups:
-                    bits |= self.mask << self.shift[number, group] if (number, group) in self.shift else 0
+        for number, groups in self.hosts[row].items():
+            for group in groups:
+                bits |= self.mask << self.shift[number, group] if (number, group) in self.shift else 0
         return bits
 
-    def moves(self, left: int, row: Row, steps: Steps, invariant: bool) -> Iterator[_Move]:
-        """Map a row onto what is left, in every way."""
+    def ways(self, row: Row, invariant: bool) -> _Ways:
+        """List the cells to which a row can be mapped, by its values and releases."""
         hosts = self.hosts[row]
         signatures = [
             {self.held[number][group] for group in groups if group in self.held[number]}
@@ -181,34 +215,20 @@ class _Tuples(NamedTuple):
             choices = [(signature, signature) for signature in set.intersection(*signatures)]
         else:
             choices = [(None, frozenset[Hashable]().union(*one)) for one in signatures[:1]]
-        for signature, values in choices:
-            for value in values:
-                some = {left: 1}
-                for number, groups in hosts.items():
-                    some = self._in_one(some, number, groups, value, signature, steps)
-                for state, ways in some.items():
-                    yield _Move(value, state, ways)
+        return [
+            (value, [self._cells(number, groups, value, signature) for number, groups in hosts.items()])
+            for signature, values in choices
+            for value in values
+        ]
 
-    def _in_one(
-        self,
-        some: Mapping[int, int],
-        number: int,
-        groups: Sequence[Any],
-        value: Hashable,
-        signature: frozenset[Hashable] | None,
-        steps: Steps,
-    ) -> dict[int, int]:
-        """Map a row with a value in one release: what is left then, and in how many ways."""
-        found: dict[int, int] = defaultdict(int)
+    def _cells(
+        self, number: int, groups: Sequence[Any], value: Hashable, signature: frozenset[Hashable] | None
+    ) -> list[_Cell]:
+        """The cells of a value in one release."""
+        found = []
         for group in groups:
             at = self.shift.get((number, group, value))
-            if at is None or signature not in (None, self.held[number][group]):
-                continue
-            room = self.shift[number, group]
-            taken = (1 << at) + (1 << room)
-            for state, ways in some.items():
-                count = state >> at & self.mask
-                if count and state >> room & self.mask:
-                    steps.take()
-                    found[state - taken] += ways * count
+            if at is not None and signature in (None, self.held[number][group]):
+                room = self.shift[number, group]
+                found.append(_Cell(self.mask << at, self.mask << room, at, (1 << at) + (1 << room)))
         return found

@@ -63,7 +63,7 @@ class Groups:
         """
         pairs = pairs_of(self.group, self.held, np.zeros(logs.shape, bool))
         dealer = Dealer(pairs, self.group, self.held, power)
-        likely, found = dealer.likely(logs), np.zeros(logs.shape)
+        likely, found = dealer.likely(logs[pairs.person, pairs.value]), np.zeros(logs.shape)
         found[pairs.person, pairs.value] = dealer.posterior(dealer.messages(likely), likely)
         return found
 

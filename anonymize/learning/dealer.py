@@ -128,8 +128,8 @@ class Dealer:
         return others
 
     def likely(self, logs: Floats) -> Floats:
-        """Logarithms of how likely pairs are by what is learned of people, float64[N, V], sharpened."""
-        found: Floats = np.where(self.hosted, self.power, 1.0) * logs[self.pairs.person, self.pairs.value]
+        """Logarithms of how likely pairs are by what is learned of people, float64[P], sharpened."""
+        found: Floats = np.where(self.hosted, self.power, 1.0) * logs
         return found
 
     def messages(self, likely: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.optimize import minimize
 
-from republish.anonymize.arrays import Bools, Floats
+from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.contract import QuasiIdentifier
 from republish.anonymize.formats.published import Published
 from republish.anonymize.people.codes import MISSING_CODE, code_domain
@@ -111,36 +111,62 @@ def learned_from(values: int, columns: int, group: np.ndarray) -> Bools:
 def fit(columns: Floats, weight: Floats) -> Floats:
     """Find the coefficients, float64[F, V], of a regression on people's columns, float64[N, F].
 
-    `weight`, float64[N, V], is how much each person counts as one with each value.
+    `weight`, float64[N, V], is how much each person counts as one with each value. All values that nobody
+    counts as one with have the same coefficients: they are found once.
     """
-    return fit_sums(columns, weight.sum(axis=1), np.einsum("nf,nv->fv", columns, weight))
+    is_held = weight.any(axis=0)
+    held, others = np.flatnonzero(is_held), np.flatnonzero(~is_held)
+    sums = np.einsum("nf,nv->fv", columns, weight[:, np.append(held, others[:1])])
+    found = fit_sums(columns, weight.sum(axis=1), sums, copies=max(len(others), 1))
+    coefficients = np.repeat(found[:, -1:], weight.shape[1], axis=1)
+    coefficients[:, held] = found[:, : len(held)]
+    return coefficients
 
 
 def fit_sums(
-    columns: Floats, people: Floats, sums: Floats, start: Floats | None = None, steps: int = STEPS
+    columns: Floats,
+    people: Floats,
+    sums: Floats,
+    start: Floats | None = None,
+    steps: int = STEPS,
+    copies: int = 1,
 ) -> Floats:
     """Find the same of how much each person counts, float64[N], and sums of columns by value, float64[F, V].
 
-    Nothing else of who has which value has an influence. The search begins at `start`.
+    Nothing else of who has which value has an influence. The search begins at `start`. The last value stands
+    for so many `copies`, which nobody has if there are several.
     """
+    often = np.append(np.ones(sums.shape[1] - 1), copies)
+    # The search goes by lengths: a coefficient is as long as all for which it stands.
+    length = np.sqrt(often)
 
     def loss(flat: Floats) -> tuple[float, Floats]:
-        coefficients = flat.reshape(sums.shape)
+        coefficients = flat.reshape(sums.shape) / length
         # Sums in one order, whatever the number of threads; these would wait for each other in vain.
         logs: Floats = np.einsum("nf,fv->nv", columns, coefficients)
         top = logs.max(axis=1)
-        shares = np.exp(logs - top[:, None])
+        logs -= top[:, None]
+        shares = np.exp(logs, out=logs)
+        shares[:, -1] *= copies
         total = shares.sum(axis=1)
         shares *= (people / total)[:, None]
         slopes = np.einsum("nf,nv->fv", columns, shares) - sums
-        slopes[1:] += 2 * RIDGE * coefficients[1:]
+        slopes[1:] += 2 * RIDGE * coefficients[1:] * often
         found = (people * (top + np.log(total))).sum() - (sums * coefficients).sum()
-        return float(found + RIDGE * (coefficients[1:] ** 2).sum()), slopes.ravel()
+        return float(found + RIDGE * (coefficients[1:] ** 2 * often).sum()), (slopes / length).ravel()
 
-    begin = np.zeros(sums.shape) if start is None else start
+    begin = np.zeros(sums.shape) if start is None else start * length
     found = minimize(loss, begin.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps})
-    coefficients: Floats = found.x.reshape(sums.shape)
+    coefficients: Floats = found.x.reshape(sums.shape) / length
     return coefficients
+
+
+def log_odds(columns: Floats, coefficients: Floats, person: Ints, value: Ints) -> Floats:
+    """Logarithms of how likely pairs of a person and a value are, float64[P], but for each person's scale."""
+    found: Floats = np.zeros(len(person))
+    for column, coefficient in zip(columns.T, coefficients, strict=True):
+        found += column[person] * coefficient[value]
+    return found
 
 
 def log_probabilities(columns: Floats, coefficients: Floats) -> Floats:

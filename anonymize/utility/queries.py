@@ -34,6 +34,12 @@ class Workload:
     value: tuple[object, ...]
     """The sensitive value of each query; None where any will do."""
 
+    def of_each_value(self, rows: pl.DataFrame) -> dict[object, pl.DataFrame]:
+        """The rows of each value that is asked for and that rows have."""
+        asked = pl.Series([*{*self.value}], dtype=rows.schema[VALUE]).implode()
+        parts = rows.filter(pl.col(VALUE).is_in(asked, nulls_equal=True)).partition_by(VALUE, as_dict=True)
+        return {value: part for (value,), part in parts.items()}
+
 
 def random_workload(
     schema: Table,
@@ -74,7 +80,7 @@ def random_intervals(
 
 def true_counts(people: pl.DataFrame, workload: Workload) -> Ints:
     """int64[Q]: the answers of the table itself; `people` has `value` and the codes `qi_0`, …."""
-    by_value = _by_value(people, workload.columns)
+    by_value = _by_value(people, workload)
     answers = np.zeros(len(workload.value), np.int64)
     for query, value in enumerate(workload.value):
         inside = [
@@ -95,13 +101,12 @@ def overlap(low: np.ndarray, high: np.ndarray, asked_low: float, asked_high: flo
     return np.where(inside, 1.0, np.clip(covered, 0, None) / np.where(length > 0, length, 1))
 
 
-def _by_value(rows: pl.DataFrame, columns: Sequence[str]) -> dict[object, dict[str, np.ndarray]]:
-    """The columns of each sensitive value's rows, as float64; those of all rows under None."""
-    numbers = rows.select(VALUE, *(pl.col(column).cast(pl.Float64) for column in columns))
-    parts = {value: part for (value,), part in numbers.partition_by(VALUE, as_dict=True).items()}
+def _by_value(rows: pl.DataFrame, workload: Workload) -> dict[object, dict[str, np.ndarray]]:
+    """The columns of the rows of each value that is asked for, as float64; those of all rows under None."""
+    numbers = rows.select(VALUE, *(pl.col(column).cast(pl.Float64) for column in workload.columns))
     return {
-        value: {column: part[column].to_numpy() for column in columns}
-        for value, part in (parts | {None: numbers}).items()
+        value: {column: part[column].to_numpy() for column in workload.columns}
+        for value, part in (workload.of_each_value(numbers) | {None: numbers}).items()
     }
 
 

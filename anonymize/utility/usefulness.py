@@ -147,7 +147,6 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
     group, rows = placed["place"].to_numpy(), placed["rows"].to_numpy()
     of_group = np.maximum(np.bincount(group, rows, minlength=len(ids)), 1)
     held = published.values.join(place, on="group_id")
-    by_value = {value: part for (value,), part in held.partition_by(VALUE, as_dict=True).items()}
     ends = {
         column: [placed[f"{column}_{end}"].cast(pl.Float64).to_numpy() for end in ("low", "high")]
         for column in workload.columns
@@ -158,8 +157,8 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
         if attributes[column].publishes_missing
     }
     answers = np.zeros(len(workload.value))
-    for value in by_value.keys() & set(workload.value):
-        holding, tuples = (by_value[value][name].to_numpy() for name in ("place", "tuples"))
+    for value, part in workload.of_each_value(held).items():
+        holding, tuples = (part[name].to_numpy() for name in ("place", "tuples"))
         # Only the groups with the value count.
         has_value = np.zeros(len(ids), dtype=bool)
         has_value[holding] = True

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from republish.anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, choices_of
-from republish.anonymize.attack.equivalence import Equivalence, minimum_equivalence
+from republish.anonymize.attack.equivalence import Equivalence, Searched, minimum_equivalence
 from republish.anonymize.attack.intersection import candidates
 from republish.anonymize.attack.knowledge import MEMBERS, Knowledge
 from republish.anonymize.attack.measures.correlations import guess_by_correlations
@@ -94,11 +94,12 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
                 releases[-2] = _forget(releases[-2])
         releases = [one.without_clues() for one in releases]
         yield f"{series.name}: who has the same value as whom"
+        searched: Searched = {}
         one = AttackedSeries(
             series.name,
             releases,
-            _equivalences(knowledge, seconds / parts),
-            _equivalences_by_column(knowledge, material.contract, seconds / parts),
+            _equivalences(knowledge, seconds / parts, searched),
+            _equivalences_by_column(knowledge, material.contract, seconds / parts, searched),
             presence=_presence(releases[-1], ever),
             before=before,
             promised=_judged_by(material, series, len(series.releases)),
@@ -490,15 +491,15 @@ def _forget(release: AttackedRelease) -> AttackedRelease:
     return replace(release.without_clues(), attack=attack, known=None, published=None)
 
 
-def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
+def _equivalences(knowledge: Knowledge, seconds: float, searched: Searched) -> list[Equivalence]:
     members = knowledge.parts.get(MEMBERS)
     if members is None or members.is_empty():
         return []
-    return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds)
+    return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds, searched=searched)
 
 
 def _equivalences_by_column(
-    knowledge: Knowledge, contract: Product, seconds: float
+    knowledge: Knowledge, contract: Product, seconds: float, searched: Searched
 ) -> dict[str, list[Equivalence]]:
     """Who has the same value of one of several sensitive columns, whatever they have in the others."""
     members, sensitive = knowledge.parts.get(MEMBERS), contract.sensitive
@@ -506,6 +507,8 @@ def _equivalences_by_column(
         return {}
     columns = by_column(knowledge.parts[CONTENTS].rename({"partition": "group_id"}), sensitive)
     return {
-        column.name: minimum_equivalence(members, contents.rename({"group_id": "partition"}), seconds=seconds)
+        column.name: minimum_equivalence(
+            members, contents.rename({"group_id": "partition"}), seconds=seconds, searched=searched
+        )
         for column, contents in zip(sensitive.columns, columns, strict=True)
     }

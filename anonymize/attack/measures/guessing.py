@@ -19,7 +19,7 @@ from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Schema
 from republish.anonymize.formats.published import Published
 from republish.anonymize.learning.dealer import Dealer, Pairs, pairs_of
-from republish.anonymize.learning.logit import Columns, fit, learned_from, log_probabilities
+from republish.anonymize.learning.logit import Columns, fit, learned_from, log_odds
 
 POWER = 8.0
 """How much what is learned counts within a group, in place of 1. Groups are made such that, within a group,
@@ -132,13 +132,13 @@ def guess_values(
         learned = _from_people(dealer, columns, before, len(values))
     else:
         learned = _from_boxes(of_all, published, groups, held, len(values))
-    likely = dealer.likely(log_probabilities(columns, learned)) + before
+    likely = dealer.likely(log_odds(columns, learned, pairs.person, pairs.value)) + before
     said = dealer.messages(likely)
     best, sure = _best(pairs, dealer.posterior(said, likely))
     right = best == actual[guessed]
     surest = right[np.argsort(-sure, kind="stable")]
     twentieth, hundredth = (float(surest[: max(1, round(share * len(surest)))].mean()) for share in SUREST)
-    taught = _taught(columns, actual, len(values))
+    likeliest, taught = _taught(columns, actual, len(values), pairs)
     by_truth = dealer.likely(taught) + before
     with_truth, _ = _best(pairs, dealer.posterior(dealer.messages(by_truth), by_truth))
     prior = pairs.per_person(pairs.prior)
@@ -152,7 +152,7 @@ def guess_values(
         with_truth=float((with_truth == actual[guessed]).mean()),
         at_random=float(prior[of_truth].sum() / len(guessed)),
         most_frequent=float(np.bincount(actual[guessed] + 1).max() / len(guessed)),
-        from_truth=float((taught.argmax(axis=1) == actual)[guessed].mean()),
+        from_truth=float((likeliest == actual)[guessed].mean()),
         clues=_after(pairs, known, values, hosted, before, said, clues),
     )
 
@@ -239,27 +239,36 @@ def _from_people(dealer: Dealer, columns: Floats, before: Floats, values: int) -
     pairs, hosted = dealer.pairs, np.flatnonzero(dealer.people >= 0)
     some = hosted[learned_from(values, columns.shape[1], dealer.people[hosted])]
     weight = pairs.per_person(pairs.prior)
+    row = np.full(len(columns), -1)
+    row[some] = np.arange(len(some))
+    known = np.flatnonzero(row[pairs.person] >= 0)
+    at = row[pairs.person[known]], pairs.value[known]
     for again in range(FITS):
-        dense = np.zeros((len(columns), values))
-        dense[pairs.person, pairs.value] = weight
-        learned = fit(columns[some], dense[some])
+        dense = np.zeros((len(some), values))
+        dense[at] = weight[known]
+        learned = fit(columns[some], dense)
         if again < FITS - 1:
-            likely = dealer.likely(log_probabilities(columns, learned)) + before
+            likely = dealer.likely(log_odds(columns, learned, pairs.person, pairs.value)) + before
             weight = dealer.posterior(dealer.messages(likely), likely)
     return learned
 
 
-def _taught(columns: Floats, actual: Ints, values: int) -> Floats:
-    """The logarithms of probabilities, float64[N, V], by the truth of the other half of the people."""
+def _taught(columns: Floats, actual: Ints, values: int, pairs: Pairs) -> tuple[Ints, Floats]:
+    """By the truth of the other half of the people: each one's likeliest value, and how likely pairs are.
+
+    These are int64[N], and float64[P], logarithms as of `log_odds`.
+    """
     half = np.arange(len(actual)) % 2 == 0
-    found = np.zeros((len(actual), values))
+    best, logs = np.empty(len(actual), np.int64), np.empty(len(pairs.person))
     for one in (half, ~half):
         known = np.flatnonzero(~one & (actual >= 0))
         known = known[learned_from(values, columns.shape[1], known)]
         dense = np.zeros((len(known), values))
         dense[np.arange(len(known)), actual[known]] = 1
-        found[one] = log_probabilities(columns[one], fit(columns[known], dense))
-    return found
+        learned, own = fit(columns[known], dense), one[pairs.person]
+        best[one] = np.einsum("nf,fv->nv", columns[one], learned).argmax(axis=1)
+        logs[own] = log_odds(columns, learned, pairs.person[own], pairs.value[own])
+    return best, logs
 
 
 def _best(pairs: Pairs, weight: Floats) -> tuple[Ints, Floats]:

@@ -19,11 +19,10 @@ from scipy.sparse import csr_array
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.columns import VALUE
 from republish.anonymize.formats.published import Published
+from republish.anonymize.kernels.lives import likeliest
 
 MOST = 50_000
 """About so many people are followed; of more, so many are drawn, the same ones in every release."""
-MOST_CELLS = 20_000_000
-"""Numbers of people x values x releases that are held at once."""
 ABSENT, HELD_BACK = -1, -2
 """The content of who is not in the table, and of who is, and in no group."""
 CERTAIN = 0.99
@@ -177,8 +176,7 @@ def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints, Bools]:
     rows = pl.concat(one.with_columns(release=pl.lit(n)) for n, one in enumerate(lives.releases))
     rows = rows.join(_numbered(values), on=VALUE).with_columns(half=_hash() % 2)
     names = rows.drop_nulls("content").select("person", "half").unique("person").sort("half", "person")
-    most = max(MOST_CELLS // (max(len(values), 1) * len(lives.releases)), 1)
-    names = names.gather_every(-(-len(names) // most) or 1).with_row_index("row")
+    names = names.with_row_index("row")
     rows = rows.join(names.select("person", "row"), on="person")
     content, actual = (np.full((len(names), len(lives.releases)), ABSENT) for _ in range(2))
     at = rows["row"].to_numpy(), rows["release"].to_numpy()
@@ -262,35 +260,20 @@ def _guesses(content: Ints, actual: Ints, left: Bools, shares: Floats, rates: _R
 
     A group that has what the person's group before had says it once.
     """
-    people, releases = content.shape
-    rows, number = np.arange(people), shares.shape[1]
-    held = shares[content]  # of who is absent, the last row
-    held[content == ABSENT] = 1
-    is_same = np.zeros(content.shape, bool)
-    is_same[:, 1:] = content[:, 1:] == content[:, :-1]
-    held[is_same] = held[is_same] > 0
-    forward, backward = np.empty((2, people, releases, number))
-    forward[:, 0] = held[:, 0] / number
-    for at in range(1, releases):
-        # Nearly all of a person's weights are 0, of values that the group lacked. Sums are in einsum's order.
-        now = csr_array(forward[:, at - 1]) @ rates.becomes
-        forward[:, at] = _scaled(now * held[:, at])
+    rows, releases = np.arange(len(content)), content.shape[1]
     last = releases - 1 - (content[:, ::-1] != ABSENT).argmax(axis=1)
     is_gone = left & (last < releases - 1)
-    backward[:, -1] = 1
-    for at in range(releases - 2, -1, -1):
-        later = np.einsum("pw,vw->pv", held[:, at + 1] * backward[:, at + 1], rates.becomes)
-        backward[:, at] = _scaled(np.where((is_gone & (last == at))[:, None], rates.leaves, later))
-    likely = forward * backward
+    held = csr_array(shares)
+    by_row = held.indptr.astype(np.int64), held.indices.astype(np.int64), held.data
+    best, sure = likeliest(content, is_gone, by_row, rates.becomes, rates.leaves)
+    has = (held > 0).astype(np.int64)
+    common = has[content[:, 1:].ravel()].multiply(has[content[:, :-1].ravel()]).sum(axis=1)
     is_here = content != ABSENT
-    same = np.einsum("prv,prv->pr", (held[:, 1:] > 0) * 1.0, (held[:, :-1] > 0) * 1.0) > 0
-    person, after = np.nonzero(is_here[:, 1:] & is_here[:, :-1] & ~same)
+    apart = is_here[:, 1:] & is_here[:, :-1] & (common.reshape(-1, releases - 1) == 0)
+    person, after = np.nonzero(apart)
     for who, when in ((person, after), (person, after + 1), (rows[is_gone], last[is_gone])):
-        weight = _scaled(likely[who, when])
         true = actual[who, when]
-        yield _Guess(
-            "", weight.argmax(axis=1) == true, weight.max(axis=1, initial=0), shares[content[who, when], true]
-        )
+        yield _Guess("", best[who, when] == true, sure[who, when], shares[content[who, when], true])
 
 
 def _scaled(weight: Floats) -> Floats:

@@ -147,6 +147,17 @@ def test_the_guesses_are_the_likeliest_of_all_ways_of_having_had_the_values(seed
     assert expected["departed"]
 
 
+def test_where_nobody_changes_and_groups_differ_any_value_is_as_likely():
+    """So that what follows is guessed from there, and nothing is divided by 0."""
+    shares = np.array([[0.5, 0.5, 0, 0], [0, 0, 0.4, 0.6], [0] * 4])
+    content, actual = np.array([[0, 1, 1, -1]]), np.array([[0, 3, 3, -1]])
+    rates = _Rates(np.eye(4), np.ones(4))
+    old, new, departed = _guesses(content, actual, np.array([True]), shares, rates)
+    assert [old.sure, new.sure] == [pytest.approx([0.25]), pytest.approx([0.5])]
+    assert departed.sure == pytest.approx([0.5])
+    assert departed.share == [0.6]
+
+
 def test_rates_are_those_counted_with_a_little_of_everybody_s():
     moved = pl.DataFrame(
         [(0, "a", "a", 90), (0, "a", "b", 9), (1, "a", "c", 50), (0, "b", "b", 10), (0, "b", None, 10)],

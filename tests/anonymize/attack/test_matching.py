@@ -1,5 +1,7 @@
 """Matching and exact risk by component, against every surjection of tiny series."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -157,6 +159,52 @@ def test_components_are_counted_apart_and_too_large_ones_left_undecided():
     assert 0 < risk_figures(short).decided < 120
     again = exact_risks(covering(everybody, releases), releases, invariant=False, steps=500)
     assert short.equals(again)
+
+
+RENAMED = dict(zip("abcd", "dbac", strict=True))
+JOINED = dict(zip("abcd", "xxyz", strict=True))
+
+
+def renamed(series, names):
+    """The same series with other values; those that have one name are one value."""
+    everybody, releases = series
+    held = [
+        one.values.with_columns(pl.col("value").replace(names))
+        .group_by("group_id", "value", maintain_order=True)
+        .agg(pl.col("tuples").sum())
+        for one in releases
+    ]
+    renamed = [replace(one, values=values) for one, values in zip(releases, held, strict=True)]
+    return everybody.with_columns(pl.col("value").replace(names)), renamed
+
+
+@pytest.mark.parametrize("names", [RENAMED, JOINED])
+@given(seed=st.integers(0, 2**32 - 1))
+@examples(60)
+def test_what_was_counted_of_other_values_changes_no_risk(seed, names):
+    counted = {}
+    for series in (
+        random_series(np.random.default_rng(seed)),
+        random_series(np.random.default_rng(seed + 1)),
+    ):
+        for everybody, releases in (series, renamed(series, names)):
+            seen = covering(everybody, releases), releases
+            for steps in (30, 10**6):
+                fresh = exact_risks(*seen, invariant=False, steps=steps)
+                assert exact_risks(*seen, invariant=False, steps=steps, counted=counted).equals(fresh)
+
+
+def test_components_that_differ_in_the_names_of_values_are_counted_once():
+    counted, series = {}, SHARED_OUT
+    exact_risks(covering(*series), series[1], invariant=False, counted=counted)
+    before = dict(counted)
+    series = renamed(SHARED_OUT, RENAMED)
+    exact_risks(covering(*series), series[1], invariant=False, counted=counted)
+    assert len(before) > 0
+    assert counted == before
+    series = renamed(SHARED_OUT, JOINED)
+    exact_risks(covering(*series), series[1], invariant=False, counted=counted)
+    assert counted != before
 
 
 def test_who_knows_the_hosting_groups_is_left_with_no_more():

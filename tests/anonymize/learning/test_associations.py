@@ -9,7 +9,7 @@ from republish.anonymize.errors import QueryError
 from republish.anonymize.formats import ANATOMY
 from republish.anonymize.learning import associations
 from republish.anonymize.learning.associations import Asked, _shown, _with_totals
-from republish.anonymize.learning.logit import fit, fit_sums
+from republish.anonymize.learning.logit import fit, fit_sums, log_odds, log_probabilities
 from republish.anonymize.m_invariance import M_INVARIANCE
 from republish.anonymize.people.codes import encode_columns
 from republish.anonymize.principle.state import State
@@ -87,6 +87,20 @@ def test_a_regression_needs_no_more_of_the_values_than_sums():
     by_people = fit(columns, weight)
     by_sums = fit_sums(columns, np.ones(200), columns.T @ weight, by_people)
     assert by_sums == pytest.approx(by_people, abs=1e-3)
+
+
+def test_values_that_nobody_has_are_found_as_if_each_were_by_itself():
+    rng = np.random.default_rng(1)
+    columns = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])
+    weight = np.zeros((200, 9))
+    weight[:, [1, 4, 5]] = np.eye(3)[rng.integers(0, 3, 200)]
+    found, each = fit(columns, weight), fit_sums(columns, np.ones(200), columns.T @ weight)
+    assert found == pytest.approx(each, abs=1e-4)
+    assert (found[:, [0, 2, 3, 6, 7]] == found[:, [8]]).all()
+    everybody, value = np.arange(200), np.arange(200) % 9
+    odds = log_odds(columns, found, everybody, value) - log_odds(columns, found, everybody, 0 * value)
+    likely = log_probabilities(columns, found)
+    assert odds == pytest.approx(likely[everybody, value] - likely[:, 0])
 
 
 def test_people_and_values_are_read_from_both_tables():
