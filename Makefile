@@ -16,7 +16,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 
 export GX_ANALYTICS_ENABLED := false
-# The hundreds of processes that tests start would each compile all that they import.
+# Where Python may not keep what it compiles, each of the hundreds of processes that tests start compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo test test-all test-rest costs coverage mutants lint ui bench pictures docs lock changelog release clean

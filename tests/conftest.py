@@ -3,7 +3,6 @@
 import os
 import secrets
 import time
-from collections import defaultdict
 from typing import ClassVar
 
 import pytest
@@ -60,18 +59,17 @@ class Failures:
 
 
 class Unmeasured:
-    """Names the tests of a quick run that cost more than it would have taken, had it been known."""
+    """Names the tests that a quick run took although they are long: their cost is not in `costs.json`."""
 
     def __init__(self):
-        self._seconds = defaultdict(float)
+        self._long = set()
 
     def pytest_runtest_logreport(self, report):
-        self._seconds[function_of(report.nodeid)] += report.duration
+        if report.duration > AT_MOST:
+            self._long.add(function_of(report.nodeid))
 
     def pytest_terminal_summary(self, terminalreporter):
-        known = known_costs()
-        named = sorted(test for test, spent in self._seconds.items() if spent > AT_MOST and test not in known)
-        if named:
+        if named := sorted(self._long - known_costs().keys()):
             terminalreporter.section("what these cost is not known: name them after pytest --costs")
             terminalreporter.write_line("\n".join(named))
 

@@ -102,10 +102,9 @@ def exact_risks(
     size = size.filter(pl.col("groups") > 1, pl.col("people") <= LARGEST_COMPONENT)
     counted, spent = {} if counted is None else counted, 0
     for component in _contents(linked, size, rows, groups, releases):
-        people = {row: None for covered, _ in component for row in covered}
-        taken, own = _counted(
-            component, [*people], invariant, min(steps // SHARE_OF_STEPS, steps - spent), counted
-        )
+        people = [*dict.fromkeys(row for covered, _ in component for row in covered)]
+        most = min(steps // SHARE_OF_STEPS, steps - spent)
+        taken, own = _counted(component, people, invariant, most, counted)
         spent += taken
         if spent >= steps:
             break

@@ -5,8 +5,7 @@ the second release. Each command is a process of its own, with its imports. Proc
 its workers, without Great Expectations' own process, and medians of several runs. The attack, the algorithm
 and the floor are compared by the clock of one run: the floor is what polars takes to read the snapshot, sort
 it by each quasi-identifier and write it, and beside it stands an l-diverse Mondrian of the same people. The
-audit is of five releases with two sensitive columns, with the private folder. The machine was busy with other
-work: seconds by the clock are longer than they would be, and processor seconds up to a third more.
+audit is of five releases with two sensitive columns, with the private folder.
 """
 
 from __future__ import annotations

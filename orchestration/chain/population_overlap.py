@@ -230,8 +230,11 @@ def note_shard(job: ShardJob) -> None:
     name = NOTED.replace(".", f"-{shard.place}.") if shard.place else NOTED
     file, people = series.private_folder / name, everybody_in(job.own)
     before = _before(shard, file)
-    given = (series.home, people, job.release)
-    write_working_table(file, (_noted(*given) if before is None else followed(before, *given)).sort("person"))
+    if before is None:
+        noted = _noted(series.home, people, job.release)
+    else:
+        noted = with_release(before, series.home, people, job.release)
+    write_working_table(file, noted.sort("person"))
 
 
 def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
@@ -243,8 +246,12 @@ def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
     return read_table(file).filter(pl.col("since").is_in(releases)) if file.exists() else None
 
 
-def followed(before: pl.DataFrame, home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
-    """Those who were noted before, and the people of a release; who has a noted pseudonym is known by it."""
+def with_release(before: pl.DataFrame, home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
+    """Those who were noted before a release, and the people of it, as `NOTED` says.
+
+    Most people stay, and are known by the pseudonym that was noted of them. Only of others it is found out
+    what the home calls them: they are new, or have another pseudonym than before.
+    """
     known, own = (_numbers(one[PSEUDONYM]) for one in (before, people))
     stays = (known.is_in(own.implode()) & known.is_unique()).fill_null(value=False)
     noted = before.with_columns(
@@ -258,12 +265,12 @@ def followed(before: pl.DataFrame, home: Home, people: pl.DataFrame, release: st
 
 
 def _numbers(pseudonyms: pl.Series) -> pl.Series:
-    """The 16 bytes of each pseudonym as a number: those are found several times as fast."""
+    """The 16 bytes of each pseudonym as a number: polars looks these up several times as fast as bytes."""
     return persons_of(pseudonyms).bin.reinterpret(dtype=pl.Int128)
 
 
 def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
-    """A row for each of some people."""
+    """A row for each person of a release, as `NOTED` says."""
     called = people.select(comparable(home, people[IDENTIFIER]), persons_of(people[PSEUDONYM]))
     return called.with_columns(since=pl.lit(release), until=pl.lit(release)).unique("person")
 

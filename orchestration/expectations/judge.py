@@ -81,7 +81,7 @@ def _answer(questions: Connection) -> None:
     _import_when_used("scipy.stats")  # a third of the import; Great Expectations wants it for distributions
     sys.modules["sqlalchemy"] = None  # type: ignore[assignment] # a tenth; it does without, but for databases
     sys.modules["pyspark"] = None  # type: ignore[assignment] # where it is installed, it ends this process
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment] # a third, where it is installed
+    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment] # a third, where others installed it
     gc.disable()  # a fifth: to look over again and again what is imported, none of which is garbage
     from republish.orchestration.expectations.suites import verdict  # noqa: PLC0415 - takes two seconds
 

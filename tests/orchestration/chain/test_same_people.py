@@ -15,7 +15,7 @@ from republish.anonymize.errors import ContractError
 from republish.orchestration.audit.command import audit
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
-from republish.orchestration.chain.population_overlap import NOTED, followed, note_people
+from republish.orchestration.chain.population_overlap import NOTED, note_people, with_release
 from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.examine import examine
@@ -315,15 +315,15 @@ def test_who_is_noted_is_everybody_with_their_first_and_last_release(folder, sta
     home, dates = Home(folder), {}
     noted = pl.DataFrame(schema=dict.fromkeys(("person", PSEUDONYM), pl.Binary) | DATES)
     for at, numbers in enumerate(stays):
-        release, is_other = f"202{at}-01-01", [bool(at) and number == respelt for number in numbers]
-        names = [
-            f" P{number}" if other else f"p{number}" for number, other in zip(numbers, is_other, strict=True)
+        release = f"202{at}-01-01"
+        is_respelt = {number: at > 0 and number == respelt for number in numbers}
+        rows = [
+            (f" P{one}" if other else f"p{one}", bytes([one, other] * 8)) for one, other in is_respelt.items()
         ]
-        pseudonyms = [bytes([number, other] * 8) for number, other in zip(numbers, is_other, strict=True)]
-        people = pl.DataFrame({IDENTIFIER: names, PSEUDONYM: pseudonyms}, schema=PEOPLE)
+        people = pl.DataFrame(rows, schema=PEOPLE, orient="row")
         if not has_pseudonyms:  # as an older version left it
             noted = noted.with_columns(pl.lit(None, pl.Binary).alias(PSEUDONYM))
-        noted = followed(noted, home, people, release)
+        noted = with_release(noted, home, people, release)
         for person in comparable(home, people[IDENTIFIER]):
             dates[person] = (dates.get(person, (release,))[0], release)
     assert {person: tuple(rest) for person, *rest in noted.select("person", *DATES).rows()} == dates
