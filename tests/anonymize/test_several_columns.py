@@ -226,11 +226,13 @@ def test_of_the_people_of_a_group_at_most_half_have_one_value_whatever_is_known_
 
 def test_people_whose_combination_changed_are_refused():
     first, second = (table for _, table in staff(240, 2))
-    both = second.join(first, on="person", how="semi")["person"][0]
-    wages = pl.when(pl.col("person") == both).then(pl.lit(-3) + 33 * (pl.col("wage") == -3)).otherwise("wage")
-    jobs = pl.when(pl.col("person") == both).then(pl.lit("cook")).otherwise("job")
+    both = pl.col("person").is_in(second.join(first, on="person", how="semi")["person"].sort()[:9].implode())
+    wages = pl.when(both).then(pl.lit(-3) + 33 * (pl.col("wage") == -3)).otherwise("wage")
+    jobs = pl.when(both).then(pl.lit("cook")).otherwise("job")
     changed = second.with_columns(wage=wages, job=jobs)
-    with pytest.raises(ValueChangeRefused, match=r"1 people .* Set it to hold_back .* or begin a new series"):
+    with pytest.raises(
+        ValueChangeRefused, match=r"\d people .* Set it to hold_back .* or begin a new series"
+    ):
         list(released([("2024-01-01", first), ("2024-02-01", changed)], contract()))
 
 

@@ -12,10 +12,10 @@ from republish.anonymize.formats.published import knowledge_table
 from tests.anonymize.attack.attack_series import VALUES, attacked_people, contract, publish, snapshots
 
 
-def released(strength, m=4, count=2_000):
+def released(strength, m=4, count=2_000, seed=3):
     """A release of people whose value follows from their age for so many of them, and is random for the
     rest."""
-    (table,) = snapshots(seed=3, count=count, releases=1)
+    (table,) = snapshots(seed=seed, count=count, releases=1)
     by_age = np.array(VALUES)[(table["age"].to_numpy() - 20) * len(VALUES) // 70]
     follows = np.random.default_rng(5).random(count) < strength
     table = table.with_columns(disease=pl.Series(np.where(follows, by_age, table["disease"].to_numpy())))
@@ -29,9 +29,10 @@ def released(strength, m=4, count=2_000):
 
 @pytest.mark.parametrize("m", [2, 4])
 def test_where_values_are_random_nothing_is_learned(m):
-    found = guess_values(*released(0, m))
-    assert found.at_random == pytest.approx(1 / m, abs=0.01)
-    assert abs(found.learned - 1 / m) < 4 * found.error
+    # Neighbouring groups are right or wrong together: one table alone is some errors off.
+    several = [guess_values(*released(0, m, seed=seed)) for seed in range(3, 9)]
+    assert [found.at_random for found in several] == pytest.approx([1 / m] * 6, abs=0.01)
+    assert np.mean([found.learned for found in several]) == pytest.approx(1 / m, abs=0.03)
 
 
 def test_where_values_follow_from_age_they_are_learned_from_the_groups():
