@@ -6,7 +6,7 @@ Aumasson and Bernstein, SipHash: a fast short-input PRF, INDOCRYPT 2012.
 import numpy as np
 
 from republish.anonymize.arrays import Ints, Words
-from republish.anonymize.kernels.compiled import compiled
+from republish.anonymize.kernels.compiled import compiled, uint64
 
 KEY_BYTES = 16
 
@@ -21,19 +21,19 @@ def siphash(message: np.ndarray, ends: Ints, key: Words) -> Words:
     hashes = np.empty(len(ends) - 1, np.uint64)
     for n in range(len(hashes)):
         start, end = ends[n], ends[n + 1]
-        a = key[0] ^ np.uint64(0x736F6D6570736575)
-        b = key[1] ^ np.uint64(0x646F72616E646F6D)
-        c = key[0] ^ np.uint64(0x6C7967656E657261)
-        d = key[1] ^ np.uint64(0x7465646279746573)
+        a = key[0] ^ uint64(0x736F6D6570736575)
+        b = key[1] ^ uint64(0x646F72616E646F6D)
+        c = key[0] ^ uint64(0x6C7967656E657261)
+        d = key[1] ^ uint64(0x7465646279746573)
         whole = (end - start) // 8 * 8
         for at in range(start, start + whole, 8):
             word = _word(message, at, 8)
             a, b, c, d = _round(*_round(a, b, c, d ^ word))
             a ^= word
-        word = _word(message, start + whole, end - start - whole) | np.uint64(end - start) << np.uint64(56)
+        word = _word(message, start + whole, end - start - whole) | uint64(end - start) << uint64(56)
         a, b, c, d = _round(*_round(a, b, c, d ^ word))
         a ^= word
-        c ^= np.uint64(0xFF)
+        c ^= uint64(0xFF)
         a, b, c, d = _round(*_round(*_round(*_round(a, b, c, d))))
         hashes[n] = a ^ b ^ c ^ d
     return hashes
@@ -42,9 +42,9 @@ def siphash(message: np.ndarray, ends: Ints, key: Words) -> Words:
 @compiled()
 def _word(message: np.ndarray, at: int, size: int) -> int:
     """So many bytes, up to eight, as a little-endian number."""
-    word = np.uint64(0)
+    word = uint64(0)
     for n in range(size):
-        word |= np.uint64(message[at + n]) << np.uint64(8 * n)
+        word |= uint64(message[at + n]) << uint64(8 * n)
     return word
 
 
@@ -61,4 +61,4 @@ def _round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
 @compiled()
 def _turned(number: int, bits: int) -> int:
     """A number of 64 bit, rotated to the left."""
-    return number << np.uint64(bits) | number >> np.uint64(64 - bits)
+    return number << uint64(bits) | number >> uint64(64 - bits)
