@@ -72,7 +72,7 @@ def presences(shape, releases):
 
 
 def tables(shape, releases, values, when):
-    """All tables of people with so many rows each: `(person, value, releases in which it is there)` of each row."""
+    """All tables of people with so many rows each: of each row the person, the value, and when it is there."""
     person = [number for number, rows in enumerate(shape) for _ in range(rows)]
     for there in when(shape, releases):
         for given in patterns(sum(shape), values):
@@ -177,8 +177,9 @@ def faults(table, of, key):
             wrong.append("a signature of less than m values")
     for rows in seen.units.values():
         if len({table[row][1] for row in rows}) > 1:
-            if len({min(table[row][2]) for row in rows}) == 1:
-                wrong.append("values that came together are in one signature")
+            given = min(number for number, (group, _) in enumerate(releases) if {*rows} & {*group})
+            if len({table[row][1] for row in rows if given in table[row][2]}) > 1:
+                wrong.append("a new signature has two values that its person has")
             return wrong  # a value that comes later may be in a signature that its person has
     if (likely := seen.ever()) > Fraction(1, m):
         wrong.append(f"ever had it: {likely}")
