@@ -12,14 +12,16 @@ def place_units(
     rows: Ints,
     person: Ints,
     forbidden: Words,
+    spare: Ints,
     signature: Words,
+    beyond_m: Ints,
     first: Ints,
     bucket: Ints,
     open_places: Ints,
     found: Ints,
     beyond: bool,
 ) -> None:
-    """Place units that have no bucket yet; `forbidden`, `open_places` and `found` follow.
+    """Place units that have no bucket yet; `forbidden`, `spare`, `open_places` and `found` follow.
 
     A unit comes to the bucket of its queue that has the most open places, if these are enough for all of its
     rows, and if the bucket's signature has nothing that is forbidden to its person, but for the unit's own
@@ -34,8 +36,12 @@ def place_units(
         int64[U]: of each unit; those of a person follow one another.
     forbidden
         uint64[H, W]: of each person, the values that no further signature may have, a bit each.
+    spare
+        int64[H]: how many values more than m each person's signatures from now on may have, all together.
     signature
         uint64[B, W]: the values of each bucket's signature.
+    beyond_m
+        int64[B]: how many values more than m it has.
     first
         int64[Q + 1]: where each queue begins in the following two.
     bucket, open_places
@@ -53,11 +59,13 @@ def place_units(
         best, most, others = -1, int64(0), int64(-1)
         for entry in range(first[queue[unit]], first[queue[unit] + 1]):
             left = open_places[entry]
-            if left < needed or _meets(forbidden[person[unit]], signature[bucket[entry]], value[unit]):
+            if left < needed or beyond_m[bucket[entry]] > spare[person[unit]]:
+                continue
+            if _meets(forbidden[person[unit]], signature[bucket[entry]], value[unit]):
                 continue
             placed = _others_that_fit(
-                unit, bucket[entry], queue, value, rows, person, forbidden, signature, first, bucket,
-                open_places, found,
+                unit, bucket[entry], queue, value, rows, person, forbidden, spare, signature, beyond_m,
+                first, bucket, open_places, found,
             )  # fmt: skip
             if best < 0 or (placed, left) > (others, most):
                 best, most, others = entry, left, placed
@@ -65,6 +73,7 @@ def place_units(
             continue
         found[unit] = bucket[best]
         open_places[best] -= rows[unit]
+        spare[person[unit]] -= beyond_m[bucket[best]]
         for word in range(signature.shape[1]):
             forbidden[person[unit], word] |= signature[bucket[best], word]
 
@@ -78,7 +87,9 @@ def _others_that_fit(
     rows: Ints,
     person: Ints,
     forbidden: Words,
+    spare: Ints,
     signature: Words,
+    beyond_m: Ints,
     first: Ints,
     bucket: Ints,
     open_places: Ints,
@@ -93,6 +104,8 @@ def _others_that_fit(
         if other != unit and found[other] < 0:
             for entry in range(first[queue[other]], first[queue[other] + 1]):
                 if open_places[entry] < rows[other]:
+                    continue
+                if beyond_m[taken] + beyond_m[bucket[entry]] > spare[person[unit]]:
                     continue
                 its = signature[bucket[entry]]
                 if not _share(its, signature[taken]) and not _meets(

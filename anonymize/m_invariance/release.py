@@ -128,9 +128,11 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         assert principle.values_per_person is not None  # a contract with several rows has it
         values, value, division = divide_people(people, self.contract, self.memory, self.number)
         ranks = keyed_ranks(people[PSEUDONYM], self.draw("assign"))
-        units, division = find_units(people, value, division, self.memory, principle.values_per_person, ranks)
+        units, division = find_units(
+            people, value, division, self.memory, principle.values_per_person, principle.m, ranks
+        )
         planned, plan, bucket = assign_units(
-            units, value, division, partial(self.plan, people, values), principle.m
+            units, value, division, partial(self.plan, people, values), principle.m, self.draw("units")
         )
         return Assignment(people, values, value, division, replace(planned, plan=plan, regional=()), bucket)
 

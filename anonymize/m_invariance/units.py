@@ -25,7 +25,8 @@ rows. But rows of a unit have one value, and rows of two units can't have the sa
 `values_per_person` bounds it. Rows with further values, of no signature of the person, are left out, by a lot
 of rows, so that a value that a person has in many rows is rather published than one that they have once.
 Whoever misses such a row knows that its value is in none of the person's signatures; it is one of at least m
-others (attacked by absence).
+others (attacked by absence). So signatures that are new today have no value of a row that is left out today,
+which could be shown later, and they are never so large that less than m values are left for what is missed.
 
 **What can't be kept.** A value that comes later may lie in a signature that the person has. Its rows go there
 (as a changed value does): to leave them out would say more, that the value is one of that signature. Then
@@ -79,13 +80,18 @@ class Units:
     have_others: Bools
     """bool[U]: whether their person has other units, or signatures."""
     forbidden: Words
-    """uint64[H, W]: the values of each person's signatures and new units, a bit each."""
+    """uint64[H, W]: the values of each person's signatures and of their new rows, a bit each."""
+    spare: Ints
+    """int64[H]: how many values more than m a person's new signatures may have, all together."""
 
 
 def find_units(
-    people: pl.DataFrame, value: Ints, division: Division, memory: Memory, most: int, ranks: Words
+    people: pl.DataFrame, value: Ints, division: Division, memory: Memory, most: int, m: int, ranks: Words
 ) -> tuple[Units, Division]:
     """Find the new units of T(n), and the division in which rows that are left out count for nothing.
+
+    A person's signatures avoid the values of their rows that are left out today, too. So a person gets no
+    more of them than leave room for these values (`_that_can_be_shown`).
 
     Parameters
     ----------
@@ -97,8 +103,15 @@ def find_units(
         The signatures that people had so far.
     most
         So many different values of a person are published at most.
+    m
+        Privacy parameter.
     ranks
         uint64[N]: a secret order of the rows.
+
+    Raises
+    ------
+    NotEligible
+        If a row has to be left out of whose person's signatures all but fewer than m values are.
     """
     persons, signatures = persons_of(people[PSEUDONYM]), division.counts.signatures
     new = np.flatnonzero(division.bucket == UNDECIDED)
@@ -112,20 +125,23 @@ def find_units(
     had = known.join(memory.people.select(PSEUDONYM, "bucket_id"), on=PSEUDONYM)
     its, bucket = had["person"].to_numpy(), had["bucket_id"].to_numpy()
     number_had = np.bincount(its, minlength=len(one))
+    outside = signatures.values - np.bincount(its, signatures.sizes[bucket], len(one)).astype(np.int64)
+    shown, spare = _that_can_be_shown(np.bincount(person, minlength=len(one)), outside, most - number_had, m)
 
     # `first` is a place in the secret order: so who comes first is drawn by a lot of rows.
     drawn = np.lexsort((first, person))
     turn = np.empty(len(drawn), np.int64)
     turn[drawn] = np.arange(len(drawn)) - np.searchsorted(person[drawn], person[drawn])
-    is_in = turn + number_had[person] < most
+    is_in = turn < shown[person]
     place = np.cumsum(is_in) - 1
     of_row = np.full(len(value), UNDECIDED)
     of_row[new] = np.where(is_in[unit], place[unit], UNDECIDED)
-    person, unit_value, rows, first = person[is_in], value[new[first]][is_in], rows[is_in], first[is_in]
-
+    unit_value = value[new[first]]
     forbidden = np.zeros((len(one), max(1, -(-signatures.values // BITS))), np.uint64)
     np.bitwise_or.at(forbidden, its, _words(signatures)[bucket])
     np.bitwise_or.at(forbidden, (person, unit_value // BITS), _bit(unit_value))
+
+    person, unit_value, rows, first = person[is_in], unit_value[is_in], rows[is_in], first[is_in]
     others = number_had + np.bincount(person, minlength=len(one))
     units = Units(
         of_row=of_row,
@@ -136,9 +152,44 @@ def find_units(
         order=np.lexsort((first, -rows, -others[person])),
         have_others=others[person] > 1,
         forbidden=forbidden,
+        spare=spare,
     )
     free = np.bincount(unit_value, rows, signatures.values).astype(np.int64)
     return units, replace(division, counts=replace(division.counts, free=free))
+
+
+def _that_can_be_shown(new: Ints, outside: Ints, most: Ints, m: int) -> tuple[Ints, Ints]:
+    """Find how many new values of each person get a signature, and `Units.spare`.
+
+    Of the values `outside` of a person's signatures, each new signature takes m. If all `new` values are
+    shown, m are kept for each signature that the person may still get, at `most`, and m for a value that will
+    be left out then. Otherwise each value that is left out needs itself, and those who miss it need m.
+
+    Parameters
+    ----------
+    new, outside, most
+        int64[H]: how many new values each person has, how many values are in none of their signatures, and
+        how many signatures they may still get.
+    m
+        Privacy parameter.
+
+    Raises
+    ------
+    NotEligible
+        If a person has fewer than m values outside, and a row that is left out.
+    """
+    most = np.maximum(most, 0)
+    all_fit = (new <= most) & (new * m <= outside)
+    with_others_left_out = np.minimum((outside - new) // max(m - 1, 1), outside // m - 1)
+    shown: Ints = np.where(all_fit, new, np.minimum(most, with_others_left_out).clip(0))
+    if few := int((~all_fit & (outside < m)).sum()):
+        raise NotEligible(
+            f"new rows of {few} people have to be left out, and fewer than m ({m}) values are outside of these"
+            " people's signatures: whoever misses such a row would know too much. Choose a smaller m, fewer"
+            " values_per_person, or begin a new series"
+        )
+    to_come, kept = np.where(all_fit, most, shown), np.where(all_fit, m, np.maximum(new - shown, m))
+    return shown, np.maximum(outside - m * to_come - kept, 0)
 
 
 def assign_units(
@@ -147,6 +198,7 @@ def assign_units(
     division: Division,
     plan: Callable[[Division, str | None], P],
     m: int,
+    rng: np.random.Generator,
 ) -> tuple[P, Plan, Ints]:
     """Find the bucket of every row, int64[N] or `HELD_BACK`: a plan, what became of it, and the buckets.
 
@@ -164,6 +216,8 @@ def assign_units(
         not what the contract says.
     m
         Privacy parameter.
+    rng
+        Secret randomness, for signatures that may not be as large as what is left of the values.
 
     Raises
     ------
@@ -175,10 +229,10 @@ def assign_units(
         return planned, planned.plan, division.bucket
     found, has_others = np.full(len(units.value), UNDECIDED), units.have_others
     if has_others.any():
-        signatures = _follow(units, has_others, value, division, planned, found, m)
+        signatures = _follow(units, has_others, value, division, planned, found, m, rng)
         division = _divided_again(units, value, division, signatures, found)
         planned = plan(division, "counterfeit")
-    signatures = _follow(units, ~has_others, value, division, planned, found, m)
+    signatures = _follow(units, ~has_others, value, division, planned, found, m, rng)
     counts = _divided_again(units, value, division, signatures, found)
     present = counts.counts.bound
     none = np.empty(0, np.int64)
@@ -193,13 +247,20 @@ def assign_units(
 
 
 def _follow(
-    units: Units, which: Bools, value: Ints, division: Division, planned: Planned, found: Ints, m: int
+    units: Units,
+    which: Bools,
+    value: Ints,
+    division: Division,
+    planned: Planned,
+    found: Ints,
+    m: int,
+    rng: np.random.Generator,
 ) -> Signatures:
     """Place some of the units by a plan; returns the signatures there are then. `found` follows."""
     plan, signatures = planned.plan, planned.plan.signatures
     order, before = units.order[which[units.order]], _rows_at(signatures, units, found)
     for where, regions, demand in planned.regional:
-        _place(units, order, units.value * regions + where[units.row], demand, signatures, found)
+        _place(units, order, units.value * regions + where[units.row], demand, signatures, found, m)
     kept = division.bucket != UNDECIDED
     present = np.bincount(
         signatures.find(division.bucket[kept], value[kept]), minlength=len(signatures.value)
@@ -208,9 +269,9 @@ def _follow(
         placed = _rows_at(signatures, units, found) - before
         open_places = plan.moved - placed if step == 0 else shortages(signatures, present + placed)
         anywhere = Demand(signatures.value, signatures.bucket, open_places)
-        _place(units, order, units.value, anywhere, signatures, found, beyond=step == 3)
+        _place(units, order, units.value, anywhere, signatures, found, m, beyond=step == 3)
     often = signatures.by_value(present + _rows_at(signatures, units, found) - before)
-    return _with_new_signatures(units, order, signatures, found, often, m)
+    return _with_new_signatures(units, order, signatures, found, often, m, rng)
 
 
 def _divided_again(
@@ -236,11 +297,17 @@ def _place(
     demand: Demand,
     signatures: Signatures,
     found: Ints,
+    m: int,
     *,
     beyond: bool = False,
 ) -> None:
-    """Place units that have no bucket yet, each in its `queue`; `units.forbidden` and `found` follow."""
+    """Place units that have no bucket yet, each in its `queue`.
+
+    `found`, `units.forbidden` and `units.spare` follow. Nobody comes to a signature of less than m values,
+    from before m was raised.
+    """
     in_line = np.argsort(demand.queue, kind="stable")
+    in_line = in_line[signatures.sizes[demand.bucket[in_line]] >= m]
     last = max(queue.max(initial=0), demand.queue.max(initial=0)) + 1
     place_units(
         order,
@@ -249,7 +316,9 @@ def _place(
         units.rows,
         units.person,
         units.forbidden,
+        units.spare,
         _words(signatures),
+        signatures.sizes - m,
         np.searchsorted(demand.queue[in_line], np.arange(last + 1)),
         demand.bucket[in_line],
         demand.people[in_line],
@@ -266,12 +335,20 @@ def _rows_at(signatures: Signatures, units: Units, found: Ints) -> Ints:
 
 
 def _with_new_signatures(
-    units: Units, order: Ints, signatures: Signatures, found: Ints, often: Ints, m: int
+    units: Units,
+    order: Ints,
+    signatures: Signatures,
+    found: Ints,
+    often: Ints,
+    m: int,
+    rng: np.random.Generator,
 ) -> Signatures:
     """Signatures with new ones for the units that no bucket fits; `found` follows.
 
     `often`, int64[V], is how frequent each value is among all others: the new ones have values that are alike
-    in that, and depend on nothing else (`new_signature`).
+    in that, and depend on nothing else (`new_signature`). Where a signature would be too large for the
+    person, lots drop as many of the other values as leave blocks of m. Any value of the signature that
+    results, had it been the unit's, would have led to the same signature by as many lots.
     """
     frequent_first, new, too_few = np.argsort(-often, kind="stable"), list[Ints](), 0
     waiting = order[found[order] == UNDECIDED]
@@ -279,7 +356,12 @@ def _with_new_signatures(
         unit = waiting[0]
         allowed = ~_has(units.forbidden[units.person[unit]], frequent_first)
         allowed |= frequent_first == units.value[unit]
-        signature = new_signature(units.value[unit], frequent_first[allowed], m)
+        possible = frequent_first[allowed]
+        signature = new_signature(units.value[unit], possible, m)
+        if signature is not None and len(signature) - m > units.spare[units.person[unit]]:
+            others = np.flatnonzero(possible != units.value[unit])
+            possible = np.delete(possible, rng.choice(others, len(possible) % m, replace=False))
+            signature = new_signature(units.value[unit], possible, m)
         if signature is None:
             too_few += int(units.rows[unit])
             waiting = waiting[1:]
@@ -290,8 +372,10 @@ def _with_new_signatures(
         own = units.value[waiting]
         both[np.arange(len(own)), own // BITS] &= ~_bit(own)
         fits = np.isin(own, signature) & ~both.any(axis=1)
+        fits &= len(signature) - m <= units.spare[units.person[waiting]]
         found[waiting[fits]] = len(signatures) + len(new)
         units.forbidden[units.person[waiting[fits]]] |= bits
+        units.spare[units.person[waiting[fits]]] -= len(signature) - m
         waiting = waiting[~fits]
         new.append(signature)
     if too_few:
