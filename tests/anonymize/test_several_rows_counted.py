@@ -72,7 +72,7 @@ def presences(shape, releases):
 
 
 def tables(shape, releases, values, when):
-    """All tables of people with so many rows each: of each row the person, the value, and when it is there."""
+    """All tables of people with so many rows each: of each row person, value, and when it is there."""
     person = [number for number, rows in enumerate(shape) for _ in range(rows)]
     for there in when(shape, releases):
         for given in patterns(sum(shape), values):
