@@ -87,17 +87,11 @@ def make_plan(
     need = shortages(placed.signatures, placed.present)
     if wanted is not None:
         need[: len(wanted)] += wanted
-    import os
-    if os.environ.get("WEIGH") and largest_first and first is None and is_eligible(counts.free, m) and m >= least + 3:
-        from republish.anonymize.buckets.weigh import further_groups
-        known = placed.signatures
-        open_need = need * (known.sizes >= m)[known.bucket]
-        need = need + further_groups(counts.free, known.by_value(open_need), known.most(placed.present), known, m)[known.bucket]
     open_need = need * (placed.signatures.sizes >= m)[placed.signatures.bucket]
     batch = balance(counts.free, placed.signatures.by_value(open_need), m, on_ineligible, rng)
 
     lacking = people_lacking(placed.signatures, placed.present + need, placed.present, least)
-    filled = scatter(batch.moved, open_need, placed.signatures, rng, lacking, placed.signatures.most(placed.present))
+    filled = scatter(batch.moved, open_need, placed.signatures, rng, lacking)
     rest = counts.free - batch.moved - batch.held_back
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
     known, reused = placed.signatures, np.zeros_like(need)
@@ -290,7 +284,7 @@ def _lowest_first(room: ByValue, total: int, rank: ByValue, rng: np.random.Gener
 
 
 def scatter(
-    people: ByValue, places: ByPlace, signatures: Signatures, rng: np.random.Generator, lacking: ByBucket, bulk=None
+    people: ByValue, places: ByPlace, signatures: Signatures, rng: np.random.Generator, lacking: ByBucket
 ) -> ByPlace:
     """The people of each value, put at random into places of the value in all buckets.
 
@@ -304,14 +298,7 @@ def scatter(
         its = signatures.by_values[ends[value] : ends[value + 1]]
         column = np.zeros(len(signatures), np.int64)
         column[signatures.bucket[its]] = places[its]
-        import os
-        if "large" in os.environ.get("WEIGH", "") and bulk is not None:
-            order = np.argsort(-bulk, kind="stable")
-            before = np.cumsum(column[order]) - column[order]
-            drawn = np.zeros_like(column)
-            drawn[order] = np.clip(people[value] - before, 0, column[order])
-        else:
-            drawn = rng.multivariate_hypergeometric(column, people[value])
+        drawn = rng.multivariate_hypergeometric(column, people[value])
         scattered[its] = drawn[signatures.bucket[its]]
     if not scattered.any() or (signatures.by_bucket(scattered) >= lacking).all():
         return scattered
