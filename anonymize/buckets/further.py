@@ -21,7 +21,7 @@ from republish.anonymize.buckets.signatures import ByBucket, ByValue, Signatures
 
 PRICE = 0.3
 """What a counterfeit costs, in people of new buckets. With 0.1, intervals of 16,000 people (m = 6) are a tenth
-shorter after 80 updates, and there are half as many counterfeits again; with 1 it is the other way round."""
+shorter after 80 updates, and counterfeits half as many again; with 1, an eighth longer, and a quarter fewer."""
 SHORTER = 0.3
 """Intervals of a bucket of n groups are about (n + 1) ** -0.3 as long as those of a new one."""
 SPARED = 3
@@ -39,7 +39,7 @@ def plan_weighed(
     least: int = 1,
     counted: str = "people",
 ) -> Plan:
-    """Plan as `make_plan` does, with further groups for large buckets where they are worth their counterfeits.
+    """Plan as `make_plan` does, with further groups for large buckets where they are worth counterfeits.
 
     The plan is that with the fewest counterfeits (`largest_first`) where m is below `least` + 3, where the
     inserted people are not m-eligible, and where a bucket would have too few people for each of its groups.
