@@ -40,6 +40,7 @@ PRINCIPLES = {
     "m_invariance, waits": INVARIANCE | {"on_ineligible": "wait", "on_value_change": "hold_back"},
     "m_invariance, defers": INVARIANCE | {"on_ineligible": "defer"},
     "m_invariance, anatomy": INVARIANCE | {"on_ineligible": "defer", "format": "anatomy"},
+    "m_invariance, weighs": {"name": "m_invariance", "m": 4},
     "e_equivalence": {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "defer"},
     "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2},
     "streamliner": {
