@@ -20,8 +20,9 @@ from republish.anonymize.buckets.plan import make_plan, shortages
 from republish.anonymize.buckets.signatures import ByBucket, ByValue, Signatures
 
 PRICE = 0.3
-"""What a counterfeit costs, in people of new buckets. With 0.1, intervals of 16,000 people (m = 6) are a tenth
-shorter after 80 updates, and counterfeits half as many again; with 1, an eighth longer, and a quarter fewer."""
+"""What a counterfeit costs, in people of new buckets. With 0.1, intervals of 16,000 people (m = 6) are a
+tenth shorter after 80 updates, and counterfeits half as many again; with 1, an eighth longer, and a quarter
+fewer."""
 SHORTER = 0.3
 """Intervals of a bucket of n groups are about (n + 1) ** -0.3 as long as those of a new one."""
 SPARED = 3

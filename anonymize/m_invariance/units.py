@@ -185,8 +185,8 @@ def _that_can_be_shown(new: Ints, outside: Ints, most: Ints, m: int) -> tuple[In
     if few := int((~all_fit & (outside < m)).sum()):
         raise NotEligible(
             f"new rows of {few} people have to be left out, and fewer than m ({m}) values are outside of"
-            " these people's signatures: whoever misses such a row would know too much. Choose a smaller m, fewer"
-            " values_per_person, or begin a new series"
+            " these people's signatures: whoever misses such a row would know too much. Choose a smaller m,"
+            " fewer values_per_person, or begin a new series"
         )
     to_come, kept = np.where(all_fit, most, shown), np.where(all_fit, m, np.maximum(new - shown, m))
     return shown, np.maximum(outside - m * to_come - kept, 0)
