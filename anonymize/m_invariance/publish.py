@@ -24,7 +24,9 @@ from republish.anonymize.kernels.splitmix import STEP, mixed
 from republish.anonymize.m_invariance.group import group_people
 from republish.anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
 from republish.anonymize.m_invariance.parameters import MInvariance
+from republish.anonymize.m_invariance.rows_apart import keep_rows_apart
 from republish.anonymize.people.codes import MISSING_CODE, code_domain
+from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import ranks_within
 
 
@@ -76,6 +78,11 @@ def publish_groups(
         seeds,
         counterfeit[anew],
     )
+    if contract.rows == "several":
+        person = persons_of(names).rank("dense").cast(pl.Int64).to_numpy()
+        whose = np.where(counterfeit, -1, person)[anew]
+        least = contract.principle.people_per_group
+        made = keep_rows_apart(made, bucket[anew], value[anew], whose, shares[anew], ranks[anew], least)
     group[anew] = made + group.max(initial=APART) + 1
     values = assigned.values.gather(value)
     published: Generalization | Anatomy

@@ -10,6 +10,7 @@ from benchmarks.series import contract_of, released
 from republish.anonymize.errors import ContractError, NotEligible
 from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.kernels.place_units import place_units
+from republish.anonymize.m_invariance.rows_apart import keep_rows_apart
 from republish.anonymize.m_invariance.units import _that_can_be_shown
 from republish.anonymize.people.persons import SEPARATOR, persons_of
 from republish.anonymize.people.rows import keyed, named_by_row, with_row_names
@@ -364,3 +365,33 @@ def test_the_truth_of_a_row_is_that_row(tmp_path):
     ((_, people, _),) = made(visits(30, 1), of)
     known = knowledge_table(people.rename({"pseudonym": "person"}), of)
     assert known.height == people.height
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_rows_of_a_person_are_in_one_group_only_where_their_bucket_has_no_other(m):
+    """Values that come later are in signatures that people have: in one group, everybody would see it."""
+    several = 0
+    for seed in range(4):
+        for _, people, candidate in made(visits(300, 5, seed=seed), contract({"m": m})):
+            here = people.join(candidate.linkage, on="pseudonym").with_columns(
+                groups=pl.col("group_id").n_unique().over("bucket_id"),
+                in_bucket=pl.len().over("identifier", "bucket_id"),
+            )
+            together = here.group_by("identifier", "group_id").agg(
+                pl.len(), pl.col("in_bucket", "groups").first()
+            )
+            assert together.filter(pl.col("len") > 1, pl.col("groups") > pl.col("in_bucket")).is_empty()
+            in_a_bucket = here.group_by("identifier", "bucket_id").agg(pl.col("value").n_unique())
+            several += in_a_bucket.filter(pl.col("value") > 1).height
+    assert several > 0
+
+
+def test_rows_are_exchanged_with_the_nearest_that_fit():
+    # Two groups of one bucket: person 1 has two rows in the first, person 2 and 3 are in the second.
+    group, value, person = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([1, 1, 2, 3])
+    codes, ranks = np.array([[0.0], [0.1], [0.9], [0.8]]), np.arange(4, dtype=np.uint64)
+    bucket = np.zeros(4, np.int64)
+    assert keep_rows_apart(group, bucket, value, person, codes, ranks, 1).tolist() == [0, 1, 1, 0]
+    forged = np.array([1, 1, 2, -1])
+    assert keep_rows_apart(group, bucket, value, forged, codes, ranks, 1).tolist() == [0, 1, 1, 0]
+    assert keep_rows_apart(group, bucket, value, forged, codes, ranks, 2).tolist() == group.tolist()
