@@ -1,9 +1,9 @@
 """Further groups for large buckets, filled up with counterfeits: a linear program on counts.
 
-A plan with the fewest counterfeits opens a few small buckets in nearly every release, for people of whom
-the buckets there are take none without one. A signature is kept for ever. So small buckets add up, and
-intervals of few people are long. Here a counterfeit has a price, in people of new buckets: where large
-buckets take several more people with one more counterfeit, they get it, and a later newcomer its place.
+A plan with the fewest counterfeits opens a few small buckets in nearly every release, for people whom no
+bucket takes without a counterfeit. A signature is kept for ever. So small buckets add up, and intervals of
+few people are long. Here a counterfeit has a price, in people of new buckets. Where one more counterfeit lets
+large buckets take several more people, it is added; a later newcomer takes its place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy
 
 from republish.anonymize.arrays import Floats
 from republish.anonymize.buckets.core import SEARCHED
-from republish.anonymize.buckets.counts import Counts, Plan, is_eligible
+from republish.anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
 from republish.anonymize.buckets.plan import make_plan, shortages
 from republish.anonymize.buckets.signatures import ByBucket, ByValue, Signatures
 
@@ -38,13 +38,16 @@ def plan_weighed(
     draw: Callable[[], np.random.Generator],
     *,
     least: int = 1,
+    first: Callable[[ByValue], Groups] | None = None,
     counted: str = "people",
+    weighs: bool = True,
 ) -> Plan:
     """Plan as `make_plan` does, with further groups for large buckets where they are worth counterfeits.
 
-    The plan is that with the fewest counterfeits (`largest_first`) where m is below `least` + 3, where the
-    inserted people are not m-eligible, and where a bucket would have too few people for each of its groups.
-    `draw` begins the same secret randomness anew; the other parameters are those of `make_plan`.
+    The plan is that with the fewest counterfeits (`largest_first`) if nobody `weighs` them, where m is below
+    `least` + 3, where the inserted people are not m-eligible, and where a bucket would have too few people
+    for each of its groups. `draw` begins the same secret randomness anew; the other parameters are those of
+    `make_plan`.
 
     Raises
     ------
@@ -62,10 +65,10 @@ def plan_weighed(
         wanted = None if further is None else further[counts.signatures.bucket]
         return make_plan(
             counts, m, on_ineligible, draw(),
-            least=least, wanted=wanted, largest_first=True, counted=counted,
+            least=least, first=first, wanted=wanted, largest_first=True, counted=counted,
         )  # fmt: skip
 
-    if m < least + SPARED or not is_eligible(counts.free, m):
+    if not weighs or m < least + SPARED or not is_eligible(counts.free, m):
         return planned(None)
     known = counts.signatures
     need = shortages(known, counts.bound) * (known.sizes >= m)[known.bucket]

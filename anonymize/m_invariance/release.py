@@ -15,7 +15,6 @@ from republish.anonymize.buckets.counts import Plan
 from republish.anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division, divide_people
 from republish.anonymize.buckets.figures import BucketFigures
 from republish.anonymize.buckets.further import plan_weighed
-from republish.anonymize.buckets.plan import make_plan
 from republish.anonymize.buckets.release import BucketRelease, Tuples
 from republish.anonymize.columns import PSEUDONYM, VALUE, most_of
 from republish.anonymize.contract import Contract
@@ -222,27 +221,16 @@ def _nearby(
     if regions.number > 1 and not len(division.counts.signatures):
         by_region = regions.count_by(division.queue, len(division.counts.free))
         initial = InitialGroups(regions, by_region, principle.m)
-    weighs = initial is None and principle.values_per_person is None
-    if weighs:
-        plan = plan_weighed(
-            division.counts,
-            principle.m,
-            principle.on_ineligible,
-            partial(draw, "plan"),
-            least=principle.people_per_group,
-            counted=counted,
-        )
-    else:
-        plan = make_plan(
-            division.counts,
-            principle.m,
-            principle.on_ineligible,
-            draw("plan"),
-            least=principle.people_per_group,
-            first=initial,
-            largest_first=True,
-            counted=counted,
-        )
+    plan = plan_weighed(
+        division.counts,
+        principle.m,
+        principle.on_ineligible,
+        partial(draw, "plan"),
+        least=principle.people_per_group,
+        first=initial,
+        counted=counted,
+        weighs=initial is None and principle.values_per_person is None,
+    )
     if initial:
         return plan, initial.regional(plan)
     if regions.number > 1:

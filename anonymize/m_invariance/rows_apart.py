@@ -1,7 +1,7 @@
-"""Rows of a person who are kept out of one group: there, everybody would see that their values differ.
+"""Keeping two rows of a person out of one group, where everybody would see that their values differ.
 
-New signatures have one value of a person. But a value that comes later may be in a signature that the person
-has, and then its rows are in the bucket of the other's. In different groups they look like rows of one value.
+A new signature has one value of its person. A value that comes later may be in it, too, and then its rows
+come to the same bucket. In different groups of the bucket, they look like rows with one value.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ def keep_rows_apart(
 ) -> Ints:
     """Exchange rows between groups of a bucket so that no group has two rows of a person: int64[N], groups.
 
-    A row is exchanged with the nearest one of its value in another group, if then neither group has two rows
-    of a person, or else with a counterfeit of its value. It stays if there is none: where a bucket has fewer
-    groups than the person has rows there, say.
+    A row is exchanged with the nearest row of its value such that, then, neither group has two rows of a
+    person; or else with a counterfeit of its value. It stays where there is neither: where the bucket has
+    fewer groups than the person has rows in it, for example.
 
     Parameters
     ----------
@@ -31,16 +31,16 @@ def keep_rows_apart(
     codes
         float64[N, d]: quasi-identifiers as shares of their domains.
     ranks
-        uint64[N]: a secret order, which says which of two rows moves, and whither where two are as near.
+        uint64[N]: a secret order. It decides which of two rows moves, and between places that are as near.
     least
-        So many rows of people stay in each group.
+        A group that a counterfeit comes to keeps so many rows of people.
     """
     order = np.lexsort((ranks, person, group))
     again = (np.diff(group[order]) == 0) & (np.diff(person[order]) == 0) & (person[order[1:]] >= 0)
     if not again.any():
         return group
     group, inside = group.copy(), Counter(zip(group.tolist(), person.tolist(), strict=True))
-    rows = np.bincount(group[person >= 0])
+    sizes = np.bincount(group)
     alike = np.lexsort((ranks, value, bucket))
     begins = np.flatnonzero(np.diff(bucket[alike], prepend=-1) | np.diff(value[alike], prepend=-1))
     place = np.empty(len(group), np.int64)
@@ -49,17 +49,14 @@ def keep_rows_apart(
         first = np.searchsorted(begins, place[row], side="right") - 1
         others = alike[begins[first] : begins[first + 1] if first + 1 < len(begins) else None]
         far, forged = np.abs(codes[others] - codes[row]).sum(axis=1), person[others] < 0
-        for other in others[np.lexsort((far, forged))]:
-            moves, comes = (int(group[other]), int(person[row])), (int(group[row]), int(person[other]))
-            if person[other] >= 0:
-                fits = not inside[moves] and not inside[comes]
-            else:
-                fits = not inside[moves] and rows[group[row]] > least
-            if fits:
-                if person[other] < 0:
-                    rows[[group[row], group[other]]] += -1, 1
-                inside.update((moves, comes))
-                inside.subtract(((moves[0], comes[1]), (comes[0], moves[1])))
-                group[row], group[other] = group[other], group[row]
-                break
+        for other in others[np.lexsort((far, forged))].tolist():
+            here, there = int(group[row]), int(group[other])
+            mine, its = int(person[row]), int(person[other])
+            is_last = its < 0 and sizes[here] - inside[here, -1] <= least
+            if is_last or inside[there, mine] or (its >= 0 and inside[here, its]):
+                continue
+            inside.update(((there, mine), (here, its)))
+            inside.subtract(((here, mine), (there, its)))
+            group[row], group[other] = there, here
+            break
     return group
