@@ -203,7 +203,7 @@ def test_a_group_in_which_two_rows_share_one_value_of_one_column_is_convicted(mo
 def test_of_the_people_of_a_group_at_most_half_have_one_value_whatever_is_known_of_counterfeits(m):
     """Without it, most people beside counterfeits are guessed right by how frequent combinations are."""
     declared = contract(principle={"m": m, "people_per_group": 2})
-    series = list(staff(240, 4, shares=(0.45, 0.25, 0.15, 0.15) if m == 2 else (0.3, 0.3, 0.2, 0.2)))
+    series = list(staff(300, 4, shares=(0.45, 0.25, 0.15, 0.15) if m == 2 else (0.3, 0.3, 0.2, 0.2)))
     made = list(released(series, declared))
     found, broken = attacked(made)
     assert broken == set()
