@@ -32,8 +32,8 @@ which could be shown later, and they are never so large that less than m values 
 (as a changed value does): to leave them out would say more, that the value is one of that signature. Then
 two values of a person are in one signature of m, and whoever knows that these rows differ has 2/m. That would
 be everybody, if both rows came to one group, so `keep_rows_apart` prevents it where the bucket has others.
-New signatures avoid all values that a person has today, so it happens to values that come later alone; the audit
-counts these people.
+New signatures avoid all values that a person has today, so it happens to values that come later alone; the
+audit counts these people.
 """
 
 from __future__ import annotations

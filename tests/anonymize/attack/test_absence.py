@@ -104,8 +104,8 @@ def test_somebody_who_is_missing_and_has_few_values_left_breaks_the_promise(prin
 
 def test_a_person_who_waits_in_three_releases_excuses_one_of_those_who_are_missing():
     declared, people = contract(PRINCIPLES["anatomy"]), crowd("ababcdcd")
-    changed = people | {"p000": "c", "p002": "c"}
-    missing = ["p000", "p002"]
+    changed = people | {"p001": "c", "p003": "c"}
+    missing = ["p001", "p003"]
     made = released(
         declared, people, people, people, changed, changed | dict.fromkeys(missing, "e"), missing=missing
     )
