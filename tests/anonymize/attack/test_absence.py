@@ -103,6 +103,7 @@ def test_somebody_who_is_missing_and_has_few_values_left_breaks_the_promise(prin
 
 
 def test_a_person_who_waits_in_three_releases_excuses_one_of_those_who_are_missing():
+    """No counterfeit has the age of one of these two: else two groups would cover them, and tell nothing."""
     declared, people = contract(PRINCIPLES["anatomy"]), crowd("ababcdcd")
     changed = people | {"p001": "c", "p003": "c"}
     missing = ["p001", "p003"]
