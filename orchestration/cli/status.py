@@ -17,7 +17,7 @@ def status(
         Path | None,
         typer.Argument(
             metavar="CONTRACT-or-HOME",
-            help="A contract; or a home, for all that it knows. Without it, the home is that of --home.",
+            help="A contract; or a home (that of --home), for all that it knows.",
         ),
     ] = None,
     home: HomePath = None,
@@ -50,7 +50,10 @@ def status(
     if as_json:
         raw(json.dumps({"series": found}, indent=2, ensure_ascii=False) + "\n")
     elif not files:
-        out.print(f"{of or place.path}: nothing was released from here yet; name a contract, or the home of its releases")
+        where = of or place.path
+        out.print(
+            f"{where}: nothing was released from here yet; name a contract, or the home of its releases"
+        )
     for one in () if as_json else found:
         last = one["last_release"]
         counts = "".join(
