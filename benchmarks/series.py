@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,10 @@ class Made:
 
 
 def released(
-    snapshots: Series, contract: Contract, key: bytes = KEY, forgotten: Collection[str] = ()
+    snapshots: Series,
+    contract: Contract | Sequence[Contract],
+    key: bytes = KEY,
+    forgotten: Collection[str] = (),
 ) -> Iterator[Made]:
     """Release each snapshot on what the release before left.
 
@@ -62,22 +66,22 @@ def released(
     snapshots
         Each release's date and table, under the publisher's column names.
     contract
-        What they are released under.
+        What they are released under: all of them, or each.
     key
         What the releases are drawn with.
     forgotten
         Tables of the state that no release finds.
     """
-    release, state = principle_of(contract).release, State.empty()
-    for number, (date, snapshot) in enumerate(snapshots, start=1):
-        people = pseudonymous(snapshot, contract)
+    contracts, state = contract if isinstance(contract, Sequence) else repeat(contract), State.empty()
+    for number, ((date, snapshot), of) in enumerate(zip(snapshots, contracts, strict=False), start=1):
+        people, release = pseudonymous(snapshot, of), principle_of(of).release
 
-        def draw(purpose: str, date: str = date) -> np.random.Generator:
-            return generator(key, contract.product, contract.series, date, purpose)
+        def draw(purpose: str, date: str = date, of: Contract = of) -> np.random.Generator:
+            return generator(key, of.product, of.series, date, purpose)
 
         clock, busy = time.perf_counter(), time.process_time()
-        candidate = release(people.drop(IDENTIFIER), contract, state, number, draw)
-        yield Made(people, candidate, time.perf_counter() - clock, time.process_time() - busy, contract)
+        candidate = release(people.drop(IDENTIFIER), of, state, number, draw)
+        yield Made(people, candidate, time.perf_counter() - clock, time.process_time() - busy, of)
         tables = {name: table for name, table in candidate.state.tables.items() if name not in forgotten}
         state = State(tables)
 

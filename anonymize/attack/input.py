@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from republish.anonymize.contract import CategoryAttribute, Schema
 from republish.anonymize.formats import Format, Published
 from republish.anonymize.formats.published import GROUP, by_column, knowledge_table
 from republish.anonymize.people.codes import encode
+from republish.anonymize.people.persons import persons_of
 
 B = TypeVar("B")
 """What is promised: a number, or numbers by columns."""
@@ -221,7 +222,8 @@ def prepare_groups(
             present, forged, with_copies.values, release, before.stays, whole_buckets=whole_buckets
         )
     after = replace(before, domain=with_parts(values, schema.sensitive), stays=stays)
-    since = _promised_since(covered, after, release, is_linked=linkage is not None)
+    belonging = partial(with_holders, numbers=numbers, schema=schema)
+    since = _promised_since(covered, after, release, belonging, is_linked=linkage is not None)
     since = joined(covered.select("person", VALUE), since, how="left")
     # Nothing is promised to people whose value may be known.
     is_owed = ~schema.sensitive.may_be_known(since[VALUE])
@@ -352,26 +354,42 @@ def _with_held_back(
 
 
 def _promised_since(
-    covered: pl.DataFrame, knowledge: Knowledge, release: int, *, is_linked: bool
+    covered: pl.DataFrame,
+    knowledge: Knowledge,
+    release: int,
+    belonging: Callable[[pl.DataFrame], pl.DataFrame],
+    *,
+    is_linked: bool,
 ) -> pl.DataFrame:
     """`person`, `promised`: the release in which each person got the promise they are judged by.
 
     A signature is kept for good, and so is what was promised when a person got it. Where groups are known, it
     is the first stay in the present signature. Where they are not, it is the first time the person had the
-    present value, or had it among their candidate values.
+    present value, or had it among their candidate values. Where people have several rows, it is any row's
+    of the holder (whom `belonging` adds to rows), since all with one value have one signature.
     """
     if is_linked:
-        here = knowledge.linked.people.filter(pl.col("until") == release).select("person", "signature")
-        first = joined(knowledge.linked.people, here, on=["person", "signature"], how="semi")
+        stays = belonging(knowledge.linked.people)
+        here = stays.filter(pl.col("until") == release).select("holder", "signature", "person")
+        first = joined(stays.select("holder", "signature", "since"), here, on=["holder", "signature"])
         return first.group_by("person").agg(pl.col("since").min().alias("promised"))
     if knowledge.covered is None:
         return covered.select("person", pl.lit(release, pl.Int32).alias("promised"))
     assert knowledge.domain is not None  # it is known from the first release on
-    earlier = joined(knowledge.covered, covered.select("person", now=VALUE))
+    now = belonging(covered.select("person", now=VALUE))
+    earlier = joined(belonging(knowledge.covered).drop("person"), now, on="holder")
     earlier = earlier.with_columns(holds(earlier, "now", knowledge.domain[VALUE])).filter(
         (pl.col(VALUE) == pl.col("now")) | pl.col("holds")
     )
     return earlier.group_by("person").agg(pl.col("promised").min())
+
+
+def with_holders(rows: pl.DataFrame, numbers: Numbers, schema: Schema) -> pl.DataFrame:
+    """The rows (`person`, …) with `holder`, to whom each belongs; where people have one row, it is theirs."""
+    if schema.rows == "one":
+        return rows.with_columns(holder="person")
+    holders = persons_of(numbers.names).rank("dense").to_frame("holder").with_row_index("person")
+    return joined(rows, holders)
 
 
 def forged_tuples(

@@ -12,7 +12,7 @@ import polars as pl
 
 from republish.anonymize.attack.figures import SeveralRowsFigures
 from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import AttackInput, Bounds
+from republish.anonymize.attack.input import AttackInput, Bounds, with_holders
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.columns import VALUE, least_of, mean_of, most_of
 from republish.anonymize.people.persons import persons_of
@@ -28,8 +28,8 @@ def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     """
     if seen.schema.rows == "one" or not seen.is_linked:
         return AttackResult()
-    holder = pl.DataFrame({"person": pl.int_range(len(seen.numbers.names), dtype=pl.UInt32, eager=True)})
-    holder = holder.with_columns(holder=persons_of(seen.numbers.names).rank("dense"))
+    rows = pl.DataFrame({"person": pl.int_range(len(seen.numbers.names), dtype=pl.UInt32, eager=True)})
+    holder = with_holders(rows, seen.numbers, seen.schema)
     stays = joined(seen.knowledge.linked.people.select("person", "signature", "since"), holder)
     held = seen.knowledge.linked.signatures.select(
         "signature", pl.col("values").alias(VALUE), size=pl.col("values").list.len()

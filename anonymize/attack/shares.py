@@ -15,7 +15,8 @@ from republish.anonymize.rounding import FEW_STEPS
 def attack_shares(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     """Judge whether no value has a larger share of a person's group than they were promised.
 
-    A group of which nobody is known is judged by the largest share that was ever promised.
+    A group of which nobody is known is judged by the largest share that was ever promised. As many groups as
+    people were held back so far count as undecided instead of broken, where groups are not known.
     """
     given = [share for share in most if share is not None]
     if not given:
@@ -34,9 +35,16 @@ def attack_shares(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     counts = []
     for since, level in vintages(most):
         own = table.filter(pl.col("promised") == level)
-        above = int(own.filter(pl.col("too_large") > 0)["tuples"].sum())
+        above = own.filter(pl.col("too_large") > 0).sort("tuples", "group_id", descending=True)
+        # Without the linkage, an earlier group may cover by chance somebody who was promised more and waits.
+        convicted = seen.hosts.filter(pl.col("group_id").is_in(above["group_id"].implode()))["person"]
+        excused = 0 if seen.is_linked else seen.knowledge.by_chance(convicted)
+        undecided, broken = (
+            int(some["tuples"].sum()) for some in (above.head(excused), above.slice(excused))
+        )
         if len(own) or level == most[-1]:
-            counts.append(Count(int(own["tuples"].sum()), above, most_of(own["share"]), level, since=since))
+            tuples = int(own["tuples"].sum())
+            counts.append(Count(tuples, broken, most_of(own["share"]), level, undecided, since))
     today = most[-1]
     exposed = None if today is None else exposed_by_counterfeits(seen.published, today)
     return AttackResult({"": counts}, ShareFigures(exposed), table)

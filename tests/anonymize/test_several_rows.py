@@ -39,7 +39,7 @@ def finding(found, promise):
 
 def made(snapshots, of):
     """The releases of some snapshots, as the attack takes them."""
-    return [(of, one.people, one.candidate) for one in released(snapshots, of)]
+    return [(one.contract, one.people, one.candidate) for one in released(snapshots, of)]
 
 
 def signatures(releases):
@@ -143,6 +143,19 @@ def test_rows_released_as_if_each_was_a_person_give_people_away():
     assert finding(found, EVER)[1] > 20
     assert finding(found, EVER)[2] > 0.5
     assert found.findings.filter(promise="candidates by hosting group")["holds"].all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_a_larger_m_new_values_get_signatures_of_as_many(seed):
+    contracts = [contract({"m": m, "values_per_person": 3}) for m in (2, 2, 3, 3)]
+    releases = made(visits(80, 4, seed), contracts)
+    each = signatures(releases).with_columns(size=pl.col("signature").list.len())
+    first = each.group_by("person", "signature").agg(pl.col("release").min(), pl.col("size").first())
+    assert first.filter(pl.col("release") < 3)["size"].min() == 2
+    assert first.filter(pl.col("release") >= 3)["size"].min() == 3
+    for linked in (True, False):
+        for found in attack_releases(releases, linked=linked):
+            assert found.findings["holds"].all(), found.findings.filter(~pl.col("holds"))
 
 
 def test_rows_with_further_values_are_left_out_and_whoever_misses_one_learns_little():
