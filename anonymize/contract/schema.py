@@ -31,7 +31,7 @@ class Table(Declaration):
     KINDS: ClassVar[Mapping[str, type[Declaration]]]
     """The class of the attributes of each kind."""
     ELSEWHERE: ClassVar[Mapping[str, str]] = {}
-    """Keys that contracts of another shape have, and where this one says the same."""
+    """Keys that somebody may look for here, and how a contract of this shape says the same."""
 
     if TYPE_CHECKING:  # a field or a constant of each shape
 
@@ -63,6 +63,15 @@ class Schema(Table):
     LISTED_UNDER = "quasi_identifiers"
     ROLE = "quasi-identifier"
     KINDS: ClassVar = {"number": NumberAttribute, "date": DateAttribute, "category": CategoryAttribute}
+    ELSEWHERE: ClassVar = {
+        "household": (
+            "is no key, because members with a signature each can't keep a value that they are known to share:"
+            " the values in all their groups are fewer than m. Write rows: several, the household as"
+            " identifier and the person as row, under m_invariance: members who share a value then share its"
+            " m candidates, and are in different groups. Everybody sees how many values a household has, and"
+            " nobody may move"
+        )
+    }
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     """What others may know about a person."""

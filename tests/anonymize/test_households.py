@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from benchmarks.series import contract_of, released
-from republish.anonymize.errors import NotEligible
+from republish.anonymize.errors import ContractError, NotEligible
 from tests.profiles import is_thorough
 from tests.worlds import shares
 
@@ -87,6 +87,15 @@ def test_people_who_are_released_by_household_keep_m_values_that_they_may_share(
     assert len(possible) > 40
     assert min(map(len, possible.values())) >= M
     assert all(disease in candidates for (_, disease), candidates in possible.items())
+
+
+def test_a_household_is_no_key_and_the_refusal_says_how_to_write_it():
+    with pytest.raises(ContractError) as refused:
+        contract_of({**DECLARED, **APART, "household": "household"})
+    (fault,) = refused.value.faults
+    assert fault[0] == "household"
+    assert "rows: several, the household as identifier and the person as row, under m_invariance" in fault[1]
+    assert contract_of({**DECLARED, **TOGETHER}).row == "person"
 
 
 def test_two_people_of_a_household_may_stand_in_one_group():
