@@ -65,11 +65,10 @@ class Schema(Table):
     KINDS: ClassVar = {"number": NumberAttribute, "date": DateAttribute, "category": CategoryAttribute}
     ELSEWHERE: ClassVar = {
         "household": (
-            "is no key, because members with a signature each can't keep a value that they are known to share:"
-            " the values in all their groups are fewer than m. Write rows: several, the household as"
-            " identifier and the person as row, under m_invariance: members who share a value then share its"
-            " m candidates, and are in different groups. Everybody sees how many values a household has, and"
-            " nobody may move"
+            "is no key: if each member has a signature, too few values are in those of all who are known to"
+            " share one. Write rows: several, the household as identifier and the person as row, under"
+            " m_invariance: members who share a value then share its m candidates, and are in different"
+            " groups. Everybody sees how many values a household has, and nobody may move to another one"
         )
     }
 
