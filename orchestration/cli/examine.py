@@ -304,9 +304,10 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
 
 
 def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
+    meant = " (in the table, and not in the release)" if figures.held_back else ""
     return (
         f"would be released with {_number(figures.groups, 'groups')},"
-        f" {_number(figures.counterfeits, 'counterfeits')} and {figures.held_back:,} {counted} held back"
+        f" {_number(figures.counterfeits, 'counterfeits')} and {figures.held_back:,} {counted} held back{meant}"
     )
 
 
