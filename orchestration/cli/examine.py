@@ -304,11 +304,9 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
 
 
 def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
+    counts = f"{_number(figures.groups, 'groups')}, {_number(figures.counterfeits, 'counterfeits')}"
     meant = " (in the table, and not in the release)" if figures.held_back else ""
-    return (
-        f"would be released with {_number(figures.groups, 'groups')},"
-        f" {_number(figures.counterfeits, 'counterfeits')} and {figures.held_back:,} {counted} held back{meant}"
-    )
+    return f"would be released with {counts} and {figures.held_back:,} {counted} held back{meant}"
 
 
 def _number(count: int, of: str) -> str:

@@ -129,7 +129,7 @@ OF_SAS = (
     b"1(eT=CNF591f~Vxc@R557necHgKz_&pbRaY{2yWQL96~Kselo=j6~vdq49ap_<U%54x0It174<prqvPl@POGeMB2;(bSWc7D*cT!"
     b"{i1he0qGFuwg"
 )
-"""A .sas7bdat file of the table below, written by ReadStat, on which pyreadstat is built, which writes none."""
+"""A .sas7bdat file of the table below, as ReadStat writes it, on which pyreadstat is built."""
 
 
 @pytest.mark.parametrize("ending", ["sav", "dta", "sas7bdat"])
