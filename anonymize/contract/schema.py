@@ -66,9 +66,10 @@ class Schema(Table):
     ELSEWHERE: ClassVar = {
         "household": (
             "is no key: if each member has a signature, too few values are in those of all who are known to"
-            " share one. Write rows: several, the household as identifier and the person as row, under"
-            " m_invariance: members who share a value then share its m candidates, and are in different"
-            " groups. Everybody sees how many values a household has, and nobody may move to another one"
+            " share one. Write rows: several, the household as identifier and the person as row, with"
+            " m-invariance and its values_per_person: members who share a value then share its m candidates,"
+            " and are in different groups. Everybody sees how many values a household has, and nobody may"
+            " move to another one"
         )
     }
 

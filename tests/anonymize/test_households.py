@@ -94,7 +94,7 @@ def test_a_household_is_no_key_and_the_refusal_says_how_to_write_it():
         contract_of({**DECLARED, **APART, "household": "household"})
     (fault,) = refused.value.faults
     assert fault[0] == "household"
-    assert "rows: several, the household as identifier and the person as row, under m_invariance" in fault[1]
+    assert "rows: several, the household as identifier and the person as row, with m-invariance" in fault[1]
     assert contract_of({**DECLARED, **TOGETHER}).row == "person"
 
 
