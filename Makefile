@@ -57,7 +57,7 @@ test-all: $(DEVELOP)  ## every test and every example: kill points, browsers, la
 	$(BIN)/python -m pytest --hypothesis-profile=thorough
 
 test-rest: $(DEVELOP)  ## after make test, what it left out: with it, every test has been run
-	$(BIN)/python -m pytest --hypothesis-profile=thorough --after-quick
+	$(BIN)/python -m pytest --hypothesis-profile=thorough --after-quick --durations=25
 
 costs: $(DEVELOP)  ## every test, and what each costs: make test takes those that cost little; on a quiet machine
 	$(BIN)/python -m pytest --costs

@@ -126,6 +126,8 @@ class SeveralRowsFigures(Figures):
     """The most signatures that a person ever had: so many different values."""
     alike: Counted = None
     """People who have rows of different values under one signature."""
+    in_one_group: Counted = None
+    """People with two rows in one group of this release: everybody sees that their values differ."""
     ever_had: Most = None
     """The largest probability of a value that a person ever had."""
     as_independent: Annotated[float | None, MeanBy("persons")] = None

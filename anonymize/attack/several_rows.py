@@ -42,6 +42,9 @@ def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
         most_rows=most_of(rows.group_by("holder").len()["len"]),
         most_values=most_of(had.group_by("holder").len()["len"]),
         alike=_alike(rows),
+        in_one_group=joined(seen.hosts, holder)
+        .filter(pl.struct("holder", "group_id").is_duplicated())["holder"]
+        .n_unique(),
         ever_had=most_of(likely["found"]),
         as_independent=_as_independent(rows, held),
     )

@@ -67,8 +67,8 @@ class Schema(Table):
         "household": (
             "is no key: if each member has a signature, too few values are in those of all who are known to"
             " share one. Write rows: several, the household as identifier and the person as row, with"
-            " m-invariance and its values_per_person: members who share a value then share its m candidates,"
-            " and are in different groups. Everybody sees how many values a household has, and nobody may"
+            " m-invariance and its values_per_person: members are never in one group, and those who share a"
+            " value share its m candidates. Everybody sees how many values a household has, and nobody may"
             " move to another one"
         )
     }

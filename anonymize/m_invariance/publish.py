@@ -78,12 +78,11 @@ def publish_groups(
         seeds,
         counterfeit[anew],
     )
+    group[anew] = made + group.max(initial=APART) + 1
     if contract.rows == "several":
         person = persons_of(names).rank("dense").cast(pl.Int64).to_numpy()
-        whose = np.where(counterfeit, -1, person)[anew]
-        least = contract.principle.people_per_group
-        made = keep_rows_apart(made, bucket[anew], value[anew], whose, shares[anew], ranks[anew], least)
-    group[anew] = made + group.max(initial=APART) + 1
+        whose = np.where(counterfeit, -1, person)
+        group = keep_rows_apart(group, bucket, value, whose, shares, ranks)
     values = assigned.values.gather(value)
     published: Generalization | Anatomy
     if contract.principle.format == ANATOMY.name:

@@ -29,9 +29,11 @@ from republish.anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvari
 from republish.anonymize.m_invariance.plan_combinations import plan_combinations
 from republish.anonymize.m_invariance.publish import normalised, publish_groups
 from republish.anonymize.m_invariance.regions import find_regions
+from republish.anonymize.m_invariance.rows_apart import with_groups_for_rows
 from republish.anonymize.m_invariance.units import assign_units, find_units
 from republish.anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
 from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import keyed_ranks
 from republish.anonymize.people.rows import counted_in, has_several_rows
 from republish.anonymize.principle.candidate import Candidate
@@ -134,7 +136,10 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         planned, plan, bucket = assign_units(
             units, value, division, partial(self.plan, people, values), principle.m, self.draw("units")
         )
-        return Assignment(people, values, value, division, replace(planned, plan=plan, regional=()), bucket)
+        person = persons_of(people[PSEUDONYM]).rle_id().to_numpy().astype(np.int64)
+        counterfeits = with_groups_for_rows(plan.signatures, plan.counterfeits, bucket, person)
+        planned = replace(planned, plan=replace(plan, counterfeits=counterfeits), regional=())
+        return Assignment(people, values, value, division, planned, bucket)
 
     def _whole_groups(self, division: Division) -> WholeGroups:
         """A plan of arrivals in whole groups. Values that nobody but a changed person has are not public."""

@@ -31,7 +31,7 @@ which could be shown later, and they are never so large that less than m values 
 **What can't be kept.** A value that comes later may lie in a signature that the person has. Its rows go there
 (as a changed value does): to leave them out would say more, that the value is one of that signature. Then
 two values of a person are in one signature of m, and whoever knows that these rows differ has 2/m. That would
-be everybody, if both rows came to one group, so `keep_rows_apart` prevents it where the bucket has others.
+be everybody, if both rows came to one group: `rows_apart` prevents it.
 New signatures avoid all values that a person has today, so it happens to values that come later alone; the
 audit counts these people.
 """

@@ -44,6 +44,7 @@ class EverHad(Part):
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("most_values", "most different values of a person"),
         Figure("alike", "people with two values under one signature"),
+        Figure("in_one_group", "people with two rows in one group"),
         Figure("as_independent", "if rows were independent"),
     )
     charts: ClassVar[tuple[Chart, ...]] = (

@@ -14,8 +14,12 @@ from republish.orchestration.cli.terminal import out, raw
 
 def status(
     of: Annotated[
-        Path, typer.Argument(metavar="CONTRACT-or-HOME", help="A contract; or a home, for all that it knows.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="CONTRACT-or-HOME",
+            help="A contract; or a home (that of --home), for all that it knows.",
+        ),
+    ] = None,
     home: HomePath = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="JSON for programs: counts, and nobody in them.")
@@ -36,8 +40,8 @@ def status(
     from republish.orchestration.series.standing import not_released_in_words, standing
     from republish.orchestration.storage.home import Home
 
-    if of.is_dir():
-        place = Home.named(of)
+    if of is None or of.is_dir():
+        place = Home.named(of or home)
         files = [] if knows_none(place) else loaded_contracts(place)
     else:
         files = [load_contract(of)]
@@ -46,7 +50,10 @@ def status(
     if as_json:
         raw(json.dumps({"series": found}, indent=2, ensure_ascii=False) + "\n")
     elif not files:
-        out.print(f"{of}: nothing was released from here yet; name a contract, or the home of its releases")
+        where = of or place.path
+        out.print(
+            f"{where}: nothing was released from here yet; name a contract, or the home of its releases"
+        )
     for one in () if as_json else found:
         last = one["last_release"]
         counts = "".join(

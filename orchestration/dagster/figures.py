@@ -78,6 +78,7 @@ NAMES = {
     "most_rows": "rows of a person (most)",
     "most_values": "signatures that a person ever had (most)",
     "alike": "people with different values under one signature",
+    "in_one_group": "people with two rows in one group",
     "ever_had": "largest probability of a value that a person ever had",
     "as_independent": "the same, if a person's rows were independent (mean)",
     "smallest_class": "rows with the same quasi-identifiers (fewest)",

@@ -1,5 +1,6 @@
 """People with several rows: what is published of them, and what whoever knows all their rows learns."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -373,22 +374,31 @@ def test_the_truth_of_a_row_is_that_row(tmp_path):
 
 
 @pytest.mark.parametrize("m", [2, 3])
-def test_rows_of_a_person_are_in_one_group_only_where_their_bucket_has_no_other(m):
+@pytest.mark.parametrize("people", [30, 300])
+def test_rows_of_a_person_are_never_in_one_group(m, people):
     """Values that come later are in signatures that people have: in one group, everybody would see it."""
     several = 0
-    for seed in range(4):
-        for _, people, candidate in made(visits(300, 5, seed=seed), contract({"m": m})):
-            here = people.join(candidate.linkage, on="pseudonym").with_columns(
-                groups=pl.col("group_id").n_unique().over("bucket_id"),
-                in_bucket=pl.len().over("identifier", "bucket_id"),
-            )
-            together = here.group_by("identifier", "group_id").agg(
-                pl.len(), pl.col("in_bucket", "groups").first()
-            )
-            assert together.filter(pl.col("len") > 1, pl.col("groups") > pl.col("in_bucket")).is_empty()
-            in_a_bucket = here.group_by("identifier", "bucket_id").agg(pl.col("value").n_unique())
-            several += in_a_bucket.filter(pl.col("value") > 1).height
+    for seed in range(4 if people == 300 else len(SEEDS)):
+        releases = made(visits(people, 5, seed=seed), contract({"m": m}))
+        for _, table, candidate in releases:
+            here = table.join(candidate.linkage, on="pseudonym")
+            assert not here.select(pl.struct("identifier", "group_id").is_duplicated().any()).item()
+            of_bucket = here.group_by("identifier", "bucket_id").agg(pl.col("value").n_unique())
+            several += of_bucket.filter(pl.col("value") > 1).height
+        *_, last = attack_releases(releases)
+        assert last.figures["in_one_group"] == 0
     assert several > 0
+
+
+def test_two_rows_in_one_group_are_counted():
+    ((of, people, candidate),) = made(visits(30, 1), contract())
+    groups = (
+        people.join(candidate.linkage, on="pseudonym").group_by("identifier").agg("pseudonym", "group_id")
+    )
+    first, second, *_ = groups.filter(pl.col("group_id").list.len() > 1).sort("identifier")["group_id"][0]
+    linkage = candidate.linkage.with_columns(group_id=pl.col("group_id").replace({second: first}))
+    (found,) = attack_releases([(of, people, replace(candidate, linkage=linkage))])
+    assert found.figures["in_one_group"] > 0
 
 
 def test_rows_are_exchanged_with_the_nearest_that_fit():
@@ -396,7 +406,23 @@ def test_rows_are_exchanged_with_the_nearest_that_fit():
     group, value, person = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([1, 1, 2, 3])
     codes, ranks = np.array([[0.0], [0.1], [0.9], [0.8]]), np.arange(4, dtype=np.uint64)
     bucket = np.zeros(4, np.int64)
-    assert keep_rows_apart(group, bucket, value, person, codes, ranks, 1).tolist() == [0, 1, 1, 0]
+    assert keep_rows_apart(group, bucket, value, person, codes, ranks).tolist() == [0, 1, 1, 0]
     forged = np.array([1, 1, 2, -1])
-    assert keep_rows_apart(group, bucket, value, forged, codes, ranks, 1).tolist() == [0, 1, 1, 0]
-    assert keep_rows_apart(group, bucket, value, forged, codes, ranks, 2).tolist() == group.tolist()
+    assert keep_rows_apart(group, bucket, value, forged, codes, ranks).tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("seed", range(100 if is_thorough() else 20))
+def test_rows_are_kept_apart_wherever_a_bucket_has_as_many_groups_as_a_person_has_rows(seed):
+    rng = np.random.default_rng(seed)
+    groups, values = int(rng.integers(2, 6)), int(rng.integers(2, 5))
+    bucket, value, group = (one.ravel() for one in np.indices((3, values, groups)))
+    person = rng.integers(-1, 2 * values, len(bucket))
+    of_person = np.bincount(3 * (person + 1) + bucket)
+    person[(of_person > groups)[3 * (person + 1) + bucket]] = -1
+    shuffled = rng.permuted(group.reshape(-1, groups), axis=1).ravel() + groups * bucket
+    ranks = rng.permutation(len(bucket)).astype(np.uint64)
+    apart = keep_rows_apart(shuffled, bucket, value, person, rng.random((len(bucket), 2)), ranks)
+    assert len(set(zip(apart, value, strict=True))) == len(bucket)
+    assert (apart // groups == bucket).all()
+    people = [pair for pair in zip(apart, person, strict=True) if pair[1] >= 0]
+    assert len(set(people)) == len(people)

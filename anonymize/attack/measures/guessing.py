@@ -73,13 +73,10 @@ class Guesses:
     from_truth: float
     """Guessed right by who knows the values of half of the people, of the other half, without any group: what
     statistics give away, also of people who are in no release."""
+    error: float = 0.0
+    """Standard error of `learned` by chance, if values were exchanged wherever groups have the same ones."""
     clues: Clues | None = field(default=None, repr=False)
     """What is remembered for the next release."""
-
-    @property
-    def error(self) -> float:
-        """Standard error of `learned`: what is a matter of chance in it."""
-        return float(np.sqrt(self.learned * (1 - self.learned) / self.people))
 
 
 def guess_values(
@@ -153,8 +150,47 @@ def guess_values(
         at_random=float(prior[of_truth].sum() / len(guessed)),
         most_frequent=float(np.bincount(actual[guessed] + 1).max() / len(guessed)),
         from_truth=float((likeliest == actual)[guessed].mean()),
+        error=_error(people, held, pairs, actual, best),
         clues=_after(pairs, known, values, hosted, before, said, clues),
     )
+
+
+def _error(people: Ints, held: pl.DataFrame, pairs: Pairs, actual: Ints, best: Ints) -> float:
+    """The standard error of the share guessed right, over all ways to exchange values among equal groups.
+
+    What is published would be the same if two values were exchanged in all groups with the same values. So
+    these groups are right or wrong together, and what is right by chance varies as the sum of the entries of
+    a matrix, of true values by guessed ones, at the places of a random permutation.
+
+    References
+    ----------
+    Hoeffding, A combinatorial central limit theorem, Annals of Mathematical Statistics 22, 1951, section 2.
+    """
+    guessed = pairs.person[pairs.begins]
+    sets = held.group_by("group").agg(pl.col("at").sort()).group_by("at").agg("group").sort("at")
+    alike = sets.with_row_index("alike").explode("group").select("group", pl.col("alike").cast(pl.Int64))
+    alone = -1 - pl.int_range(pl.len())
+    table = (
+        pl.DataFrame(
+            {"group": people[guessed], "true": actual[guessed], "guess": best, "values": pairs.number}
+        )
+        .join(alike, on="group", how="left", maintain_order="left")
+        .with_columns(pl.col("alike").fill_null(alone))
+        .filter(pl.col("values") > 1)
+    )
+    among = table.group_by("alike").agg(pl.col("values").first(), total=pl.len().cast(pl.Float64) ** 2)
+    squares = [
+        table.group_by("alike", *by)
+        .len("squared")
+        .group_by("alike")
+        .agg(pl.col("squared").cast(pl.Float64).pow(2).sum().alias(name))
+        for name, by in (("cells", ("true", "guess")), ("rows", ("true",)), ("columns", ("guess",)))
+    ]
+    for one in squares:
+        among = among.join(one, on="alike")
+    k = pl.col("values")
+    variance = (pl.col("cells") - (pl.col("rows") + pl.col("columns")) / k + pl.col("total") / k**2) / (k - 1)
+    return float(np.sqrt(among.sort("alike").select(variance.sum()).item()) / len(guessed))
 
 
 def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None, values: int = 1) -> pl.DataFrame:

@@ -85,7 +85,7 @@ class Guessed:
         """What was guessed of a release."""
         shares = asdict(replace(found, clues=None))
         del shares["clues"]
-        return cls(**shares, error=found.error, group_known=found.hosted / found.people)
+        return cls(**shares, group_known=found.hosted / found.people)
 
 
 @dataclass(frozen=True)

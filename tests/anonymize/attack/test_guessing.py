@@ -1,6 +1,8 @@
 """What an adversary guesses who learns from the groups: nothing where there is nothing to learn, and a lot
 else."""
 
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 import pytest
@@ -29,10 +31,34 @@ def released(strength, m=4, count=2_000, seed=3):
 
 @pytest.mark.parametrize("m", [2, 4])
 def test_where_values_are_random_nothing_is_learned(m):
-    # Neighbouring groups are right or wrong together: one table alone is some errors off.
-    several = [guess_values(*released(0, m, seed=seed)) for seed in range(3, 9)]
-    assert [found.at_random for found in several] == pytest.approx([1 / m] * 6, abs=0.01)
-    assert np.mean([found.learned for found in several]) == pytest.approx(1 / m, abs=0.03)
+    """What is learned of twelve tables is as far from chance as standard errors say, on average."""
+    several = [guess_values(*released(0, m, seed=seed)) for seed in range(3, 15)]
+    assert [found.at_random for found in several] == pytest.approx([1 / m] * 12, abs=0.01)
+    off = [(found.learned - found.at_random) / found.error for found in several]
+    assert abs(np.mean(off)) < 1
+    assert 0.6 < np.sqrt(np.mean(np.square(off))) < 1.6
+
+
+def test_the_standard_error_is_that_of_all_ways_to_exchange_values_of_equal_groups():
+    known, published, declared, linkage = released(0.8, m=3, count=60)
+    found = guess_values(known, published, declared, linkage)
+    told = known.join(linkage, on="person").join(
+        published.values.group_by("group_id").agg(pl.col("value").sort().alias("of")), on="group_id"
+    )
+    variance = 0.0
+    for (values,), people in told.group_by("of"):
+        right = []
+        for order in permutations(values):
+            exchanged = pl.col("value").replace(dict(zip(values, order, strict=True)))
+            other = known.with_columns(
+                value=pl.when(pl.col("person").is_in(people["person"].implode()))
+                .then(exchanged)
+                .otherwise("value")
+            )
+            right.append(guess_values(other, published, declared, linkage).learned)
+        variance += np.var(right)
+    assert found.error == pytest.approx(np.sqrt(variance))
+    assert found.error > 0
 
 
 def test_where_values_follow_from_age_they_are_learned_from_the_groups():

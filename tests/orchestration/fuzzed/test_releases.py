@@ -214,7 +214,7 @@ def rewritten(draw, file, table):
             file.write_bytes(content)
 
 
-@examples(150)
+@examples(80)
 @given(st.data())
 def test_a_release_with_another_manifest_or_package(published, data):
     name, text = data.draw(changed_file(published, (MANIFEST, "datapackage.json")))
