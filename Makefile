@@ -15,11 +15,13 @@ DEVELOP := .venv/.develop-$(VERSION)
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 
+SAMPLE ?= hospital
+
 export GX_ANALYTICS_ENABLED := false
 # Where Python may not keep what it compiles, each of the hundreds of processes that tests start compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all test-rest costs coverage mutants lint ui bench pictures docs lock changelog release clean
+.PHONY: setup demo demo-hospital demo-visits test test-all test-rest costs coverage mutants lint ui bench pictures docs lock changelog release clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -37,8 +39,16 @@ $(DEVELOP): requirements-dev.lock $(READY)
 	$(INSTALL) --require-hashes -r requirements-dev.lock
 	touch $@
 
-demo: $(READY)  ## make sample data of a hospital, release it six times, and attack the releases
+demo: demo-$(SAMPLE)  ## make a sample, release it again and again, and attack the releases: SAMPLE=hospital, visits
+
+demo-hospital: $(READY)
 	$(BIN)/republish demo
+
+demo-visits: $(READY)  ## what a page has somebody do, in build/visits
+	rm -rf build/visits
+	mkdir -p build/visits
+	sed -n '/^```sh$$/,/^```$$/{/^```/!p;}' docs/how-to/several_rows.md > build/visits/steps.sh
+	cd build/visits && env -u REPUBLISH_HOME PATH="$(CURDIR)/$(BIN):$$PATH" bash -ev steps.sh
 
 test: $(DEVELOP)  ## the tests that cost little, of every file some, with a tenth of the examples: two minutes
 	$(BIN)/python -m pytest

@@ -31,7 +31,7 @@ class Table(Declaration):
     KINDS: ClassVar[Mapping[str, type[Declaration]]]
     """The class of the attributes of each kind."""
     ELSEWHERE: ClassVar[Mapping[str, str]] = {}
-    """Keys that contracts of another shape have, and where this one says the same."""
+    """Keys that somebody may look for here, and how a contract of this shape says the same."""
 
     if TYPE_CHECKING:  # a field or a constant of each shape
 
@@ -63,6 +63,15 @@ class Schema(Table):
     LISTED_UNDER = "quasi_identifiers"
     ROLE = "quasi-identifier"
     KINDS: ClassVar = {"number": NumberAttribute, "date": DateAttribute, "category": CategoryAttribute}
+    ELSEWHERE: ClassVar = {
+        "household": (
+            "is no key: if each member has a signature, too few values are in those of all who are known to"
+            " share one. Write rows: several, the household as identifier and the person as row, with"
+            " m-invariance and its values_per_person: members are never in one group, and those who share a"
+            " value share its m candidates. Everybody sees how many values a household has, and nobody may"
+            " move to another one"
+        )
+    }
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     """What others may know about a person."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 from republish.anonymize.attack.figures import AttackFigures, RiskFigures
 from republish.anonymize.promise import Posterior
@@ -47,19 +48,21 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
 
 
 def _left_out_gaps(material: Material) -> list[Gap]:
-    """People whom the last release of each series leaves out for want of a sensitive value."""
-    names = [one.name for _, one in material.contract.sensitive_columns() if one.missing == "leave_out"]
-    what = Text(
-        "{{}} people whom the last release leaves out because {names} is missing",
-        names=_braced(", ".join(names)),
-    )
-    counted = (material.reading.left_out.get(one.releases[-1].name, {}) for one in material.series)
-    people = [sum(one.get(name, 0) for name in names) for one in counted]
-    return [
-        Gap(what, LEFT_OUT, (number,), series.name)
-        for number, series in zip(people, material.series, strict=True)
-        if names
-    ]
+    """People whom the releases of each series leave out for want of a value, by its column."""
+    contract, left_out = material.contract, material.reading.left_out
+    columns = [*contract.attributes(), *contract.sensitive_columns()]
+    names = [one.name for _, one in columns if one.missing == "leave_out"]
+    sensitive = [one.name for _, one in contract.sensitive_columns()]
+    gaps = []
+    for series, name in product(material.series, names):
+        people = sum(left_out.get(release.name, {}).get(name, 0) for release in series.releases)
+        what = Text(
+            "{{}} people whom releases leave out because {name} is missing (a person counts in each of them)",
+            name=_braced(name),
+        )
+        if people or name in sensitive:
+            gaps.append(Gap(what, LEFT_OUT, (people,), series.name))
+    return gaps
 
 
 def _known_values_gap(attacked: list[AttackedSeries]) -> Gap:

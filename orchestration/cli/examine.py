@@ -70,11 +70,11 @@ def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = F
     except RepublishError as refusal:
         say(f"  no release could be made: {refusal}")
         refusals.append(refusal)
-    told = _Refused(series.name, say)
+    told = _Refused(series)
     if every and not refusals and series.due:
         waiting = _say_of_all(series, waiting, told, say, show)
     _look_at_each(series, waiting, told, say, show, foresees=not refusals and not every)
-    told.end()
+    told.say_all(say, show)
     refusals += told.refusals
     return refusals[0].exit_code if refusals else 0
 
@@ -96,8 +96,7 @@ def _look_at_each(
                 if is_next:
                     _foresee(series, release, taken, folder, say, show)
         except RepublishError as refusal:
-            if told(release, refusal):
-                _say_profile(getattr(refusal, "table", None), series, show)
+            told(release, refusal)
     if len(absent) > 1:
         say(f"  {absent[1]} to {absent[-1]}: {len(absent) - 1:,} more releases have no snapshot")
     if foresees and not told.refusals and (others := [one for one in waiting[1:] if one not in absent]):
@@ -107,39 +106,64 @@ def _look_at_each(
         )
 
 
+SEVERAL_FAULTS, FIGURE = re.compile(r"\d+ faults in the snapshot\n"), re.compile(r"\d[\d,.:-]*")
+
+
+@dataclass
+class _Fault:
+    """What one or several snapshots would be refused for."""
+
+    said: str
+    """Of the first of them."""
+    is_tried: bool
+    releases: list[str] = field(default_factory=list)
+    profile: list[str] = field(default_factory=list)
+    """Of the first snapshot, if no fault before says it already."""
+    other_figures: bool = False
+
+    def __str__(self) -> str:
+        first, *others = self.releases
+        if not others:
+            return f"{first}: {'is the first that ' if self.is_tried else ''}would be refused: {self.said}"
+        which = f"{first} {'to' if others[1:] else 'and'} {others[-1]}"
+        figures = f" (these are the figures of {first})" if self.other_figures else ""
+        return f"in {len(self.releases):,} snapshots, {which}: would be refused: {self.said}{figures}"
+
+
 @dataclass
 class _Refused:
-    """Refusals as they are said: the same one of many snapshots is said once, and counted."""
+    """Refusals: a fault is said once, of all snapshots that have it, after all were looked at."""
 
-    series: str
-    say: Say
+    series: Series
     refusals: list[RepublishError] = field(default_factory=list)
-    _same: dict[str, list[str]] = field(default_factory=dict)
-    """The releases that are refused for the same, by what is the same; figures and dates differ."""
+    _faults: dict[str, _Fault] = field(default_factory=dict)
+    """By what is the same: figures and dates differ."""
 
-    def __call__(self, release: str, refusal: RepublishError, tried_in: Path | None = None) -> bool:
-        """Say why a release would be refused; False if another one was for the same.
+    def __call__(self, release: str, refusal: RepublishError, tried_in: Path | None = None) -> None:
+        """Remember why a release would be refused.
 
         `tried_in` is the home in which those before it were made, which nobody finds later.
         """
-        said = str(refusal).removeprefix(f"{self.series} {release}: ").replace(f"{tried_in}/", "")
         self.refusals.append(refusal)
-        same = self._same.setdefault(re.sub(r"\d[\d,.:-]*", "0", said), [])
-        same.append(release)
-        if len(same) == 1:
-            first = "is the first that " if tried_in else ""
-            self.say(f"  {release}: {first}would be refused: {said}")
-        return len(same) == 1
+        said = str(refusal).replace(f"{tried_in}/", "")
+        for where in (f"{self.series.name} {release}", source_of(self.series.file, release).where):
+            said = said.removeprefix(f"{where}: ")
+        profile: list[str] = []
+        _say_profile(getattr(refusal, "table", None), self.series, profile.append)
+        is_several = SEVERAL_FAULTS.match(said)
+        for fault in said[is_several.end() :].split("\n") if is_several else [said]:
+            new = _Fault(fault.strip(), tried_in is not None, profile=profile)
+            same = self._faults.setdefault(FIGURE.sub("0", new.said), new)
+            same.releases.append(release)
+            same.other_figures |= same.said != new.said
+            profile = [] if same is new else profile
 
-    def end(self) -> None:
-        """Say how many more there are of what was said once."""
-        for first, *others in self._same.values():
-            if others:
-                last = f"{others[0]} to {others[-1]}" if len(others) > 1 else others[0]
-                counted = f"{len(others):,} more snapshots" if len(others) > 1 else "one more snapshot"
-                self.say(
-                    f"  {last}: {counted} would be refused for the same as {first}, maybe with other figures"
-                )
+    def say_all(self, say: Say, show: Say) -> None:
+        """Say each fault, and show what is in the columns of the first snapshot that has it."""
+        for fault in self._faults.values():
+            say(f"  {fault}")
+            for line in fault.profile:
+                show(line)
 
 
 def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, show: Say) -> list[str]:
@@ -160,7 +184,6 @@ def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, sh
                 people, counts = rehearse(tried, release)
             except RepublishError as refusal:
                 told(release, refusal, tried.home.path)
-                _say_profile(getattr(refusal, "table", None), series, show)
                 rest = waiting[at + 1 :]
                 break
             if not released:
@@ -281,10 +304,9 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
 
 
 def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
-    return (
-        f"would be released with {_number(figures.groups, 'groups')},"
-        f" {_number(figures.counterfeits, 'counterfeits')} and {figures.held_back:,} {counted} held back"
-    )
+    counts = f"{_number(figures.groups, 'groups')}, {_number(figures.counterfeits, 'counterfeits')}"
+    meant = " (in the table, and not in the release)" if figures.held_back else ""
+    return f"would be released with {counts} and {figures.held_back:,} {counted} held back{meant}"
 
 
 def _number(count: int, of: str) -> str:

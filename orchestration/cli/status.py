@@ -37,7 +37,7 @@ def status(
     from republish.orchestration.contracts.registry import knows_none, loaded_contracts
     from republish.orchestration.series.homes import default_home
     from republish.orchestration.series.series import Series
-    from republish.orchestration.series.standing import standing
+    from republish.orchestration.series.standing import not_released_in_words, standing
     from republish.orchestration.storage.home import Home
 
     if of is None or of.is_dir():
@@ -60,7 +60,8 @@ def status(
             f", {one[name]:,} {name}" for name in ("people", "groups", "counterfeits") if name in one
         )
         said = f"{one['releases']} releases, the last is {last}{counts}" if last else "no release yet"
+        without = not_released_in_words(one.get("not_released", {}))
         late = f"; late: {', '.join(one['late'])}" if one["late"] else ""
-        out.print(f"{one['product']}/{one['series']}  {said}{late}")
+        out.print(f"{one['product']}/{one['series']}  {said}{without and f'; {without}'}{late}")
     if strict and any(one["late"] for one in found):
         raise typer.Exit(1)

@@ -31,6 +31,7 @@ from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import several_columns
 from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_state, read_tables
 from republish.orchestration.series.series import Series
+from republish.orchestration.series.standing import not_released, not_released_in_words
 from republish.orchestration.storage.manifest import COUNTED
 from republish.orchestration.storage.parts import scan_parts, table_files
 from republish.orchestration.storage.store import read_table
@@ -140,6 +141,7 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     counted = [
         f"{figure:,} {name}" for name, figure in named({one: manifest[one] for one in COUNTED}).items()
     ]
+    without = not_released_in_words(not_released(series, series.due[: series.number(release)]))
     committed = series.record(release)
     verdicts = committed.verdicts if committed else ()
     made = f"{manifest['principle']['name']} ({parameters}), release {manifest['n']}"
@@ -151,6 +153,7 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     lines = [
         f"**{series.name}, {release}**: {made}. {', '.join(counted)}.",
         "",
+        *([f"{without[0].upper()}{without[1:]}.", ""] if without else []),
         *several_columns([column.name for column in sensitive.columns] if sensitive else []),
         "",
         *checks,

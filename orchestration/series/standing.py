@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
+from republish.anonymize.errors import as_data
 from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.manifest import COUNTED, MANIFEST
@@ -34,6 +37,7 @@ def standing(series: Series) -> dict[str, Any]:
     since = dt.datetime.fromtimestamp(manifest.stat().st_mtime, dt.UTC)
     found |= {"published_at": since.isoformat(timespec="seconds")}
     found |= {name: stated[name] for name in ("n", *COUNTED) if name in stated}
+    found |= {"not_released": not_released(series, releases)}
     if (record := series.record(releases[-1])) is None:
         return found
     passed = sum(verdict.passed for verdict in record.verdicts)
@@ -44,3 +48,23 @@ def standing(series: Series) -> dict[str, Any]:
         "checks": {"passed": passed, "failed": len(record.verdicts) - passed},
         "seconds": dict(record.seconds),
     }
+
+
+def not_released(series: Series, releases: Iterable[str]) -> dict[str, int]:
+    """People of the tables who are in no row of a release, by the reason, most first; nobody: no reason.
+
+    They are those of all the releases together, by their manifests. A person counts once in each release:
+    that it is the same person in two of them is said nowhere.
+    """
+    counted: Counter[str] = Counter()
+    for release in releases:
+        stated = read_json(series.published(release) / MANIFEST) or {}
+        missing = {f"without {column}": people for column, people in stated.get("left_out", {}).items()}
+        counted.update({"held back": stated.get("held_back", 0)} | missing)
+    return {reason: people for reason, people in counted.most_common() if people}
+
+
+def not_released_in_words(counted: dict[str, int]) -> str:
+    """Them in a part of a sentence; empty if everybody was released."""
+    each = ", ".join(f"{people:,} {as_data(reason)}" for reason, people in counted.items())
+    return f"not released, in all releases together: {each}" if each else ""

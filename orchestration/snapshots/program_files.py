@@ -68,7 +68,9 @@ def _sheet(fastexcel: Any, source: Path | bytes, _kind: str) -> pl.DataFrame:
 
 def _statistics(pyreadstat: Any, source: Path | bytes, kind: str) -> pl.DataFrame:
     reads: Callable[..., tuple[pl.DataFrame, Any]] = getattr(pyreadstat, f"read_{kind[1:]}")
-    return reads(str(source), output_format="polars")[0]
+    table = reads(str(source), output_format="polars")[0]
+    # None of these programs knows text that is missing: an empty one says so.
+    return table.with_columns(pl.col(pl.String).replace("", None))
 
 
 def _plain(table: pl.DataFrame) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from benchmarks.series import contract_of, released
-from republish.anonymize.errors import NotEligible
+from republish.anonymize.errors import ContractError, NotEligible
 from tests.profiles import is_thorough
 from tests.worlds import shares
 
@@ -89,18 +89,21 @@ def test_people_who_are_released_by_household_keep_m_values_that_they_may_share(
     assert all(disease in candidates for (_, disease), candidates in possible.items())
 
 
-def test_two_people_of_a_household_may_stand_in_one_group():
-    """Why there is no key for households: who comes later, with a value of its signature, gets that one."""
-    twice = []
-    for seed in range(4):
-        groups, _, true = seen(seed, TOGETHER)
-        inside = defaultdict(list)
-        for who, where in groups.items():
-            for group in where:
-                inside[group].append((true[who]["household"], true[who]["disease"]))
-        assert all(len(there) == len(set(there)) for there in inside.values())  # those who share: never
-        twice += [there for there in inside.values() if len({home for home, _ in there}) < len(there)]
-    assert twice
+def test_a_household_is_no_key_and_the_refusal_says_how_to_write_it():
+    with pytest.raises(ContractError) as refused:
+        contract_of({**DECLARED, **APART, "household": "household"})
+    (fault,) = refused.value.faults
+    assert fault[0] == "household"
+    assert "rows: several, the household as identifier and the person as row, with m-invariance" in fault[1]
+    assert contract_of({**DECLARED, **TOGETHER}).row == "person"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_people_of_a_household_are_never_in_one_group(seed):
+    """Whatever values they have, also if one comes later with a value of another one's signature."""
+    groups, _, true = seen(seed, TOGETHER)
+    stands = [(group, true[who]["household"]) for who, where in groups.items() for group in where]
+    assert len(stands) == len(set(stands)) > 100
 
 
 def test_somebody_who_moves_is_known_by_two_households():

@@ -8,6 +8,10 @@ import polars as pl
 import pytest
 import yaml
 
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.dagster.metadata import _report
+from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.store import read_table
 
 FIRST, SECOND = "2024-01-01", "2024-04-01"
@@ -114,17 +118,30 @@ def test_a_table_with_missing_values_is_released_and_audited(republish, clinic, 
     assert len(noted) == 800
 
 
-def test_an_audit_of_ones_own_releases_says_how_many_are_left_out(republish, clinic):
+def test_audit_status_and_publication_count_who_is_left_out_of_all_releases(republish, clinic):
     contract, home = write(clinic, declared(disease="leave_out")), clinic / "home"
     assert republish("release", contract, "--home", home)[0] == 0
     published = home / "published" / "clinic" / "v1"
     told = republish("audit", published, "--contract", contract, "--out", clinic / "report", "--seconds", "1")
     assert told[0] == 0
-    stated = json.loads((published / SECOND / "manifest.json").read_text())["left_out"]["disease"]
+    stated = [json.loads((published / one / "manifest.json").read_text()) for one in (FIRST, SECOND)]
+    people = {name: sum(one["left_out"][name] for one in stated) for name in ("disease", "ward")}
+    assert people["disease"] > stated[1]["left_out"]["disease"]
     gaps = json.loads((clinic / "report/audit.json").read_text())["not_covered"]
-    (said,) = [one for one in gaps if "leaves out" in one["what"]]
-    assert said["what"] == "{} people whom the last release leaves out because disease is missing"
-    assert said["people"] == [stated]
+    for name, number in people.items():
+        (said,) = [one for one in gaps if f"leave out because {name} is missing" in one["what"]]
+        assert said["people"] == [number]
+    code, lines, _ = republish("status", contract, "--home", home, "--json")
+    (found,) = json.loads("\n".join(lines))["series"]
+    by_reason = {f"without {name}": number for name, number in people.items()}
+    by_reason["held back"] = sum(one["held_back"] for one in stated)
+    assert (code, found["not_released"]) == (0, {why: number for why, number in by_reason.items() if number})
+    (line,) = republish("status", contract, "--home", home)[1]
+    assert "; not released, in all releases together: " in line
+    assert f"{people['ward']} without ward" in line
+    series = Series(load_contract(contract), Home.at(home))
+    assert f"{people['ward']} without ward" in _report(series, SECOND, stated[1])
+    assert f"{stated[0]['left_out']['ward']} without ward" in _report(series, FIRST, stated[0])
 
 
 def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, clinic):

@@ -96,6 +96,18 @@ def test_a_how_to_page_runs(page, republish, clinic, tmp_path, monkeypatch):
     follow(page, republish, tmp_path)
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_the_demo_of_visits_does_what_the_page_has_somebody_do():
+    root = DOCS.parent
+    told = subprocess.run(
+        ["make", "--dry-run", "demo", "SAMPLE=visits"], cwd=root, check=True, capture_output=True, text=True
+    )
+    (command,) = (line.partition(" > ")[0] for line in told.stdout.splitlines() if line.startswith("sed "))
+    steps = subprocess.run(["bash", "-c", command], cwd=root, check=True, capture_output=True, text=True)
+    assert steps.stdout == "".join(text for _, text in blocks(DOCS / "how-to/several_rows.md", "sh"))
+    assert "republish audit" in steps.stdout
+
+
 def snippets():
     for page in [TUTORIAL, *HOW_TO, *sorted(DOCS.glob("explanation/*.md"))]:
         for at, (_, text) in enumerate(blocks(page, "yaml")):

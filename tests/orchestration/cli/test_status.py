@@ -26,6 +26,7 @@ def test_counts_of_the_last_release_and_what_is_late(republish, hospital, home, 
     assert code == 1
     assert lines[0].startswith(f"hospital/v1  2 releases, the last is {SECOND}, 300 people")
     assert lines[0].endswith(f"; late: {THIRD}")
+    assert (found["not_released"], "not released" in lines[0]) == ({}, False)  # nobody: nothing is said
     assert republish("status", "--home", home)[1] == lines
     monkeypatch.setenv("REPUBLISH_HOME", str(home))
     assert republish("status")[1] == lines

@@ -1,7 +1,9 @@
 """Files of other kinds than Parquet and CSV, dates in paths, and files that are written otherwise later."""
 
+import base64
 import gzip
 import sys
+import zlib
 
 import polars as pl
 import pyarrow as pa
@@ -117,15 +119,35 @@ def test_a_file_of_a_program_whose_library_is_not_there(tmp_path, monkeypatch, e
         read_file(file, "here")
 
 
-@pytest.mark.parametrize("ending", ["sav", "dta"])
+OF_SAS = (
+    b"c-muNK!8K98WT2)2%g_NiGzXjxM7ckynvvw5`(cZBa<N`M2QFk12ZFvxG|%$F@uN*g90-n%$#7yU<Ef%A6FO05XWHG5CvR-fdByM"
+    b"M^e}D{ro0JBpMY6Krkbku%(`XiGiW7sZVBJX$6wFv7VuUo`J5Rp_zf6p`o53x^Wd2X7OewC_)WBe)&&f7+w90U3dPWxpNeZf>AIE"
+    b"M!_f;1*2dTjDk@x3P!;w7&KreqTh-FyxE})CO!skAa#QW!qs3#Rd)a?E`g>$g9}1OFrkX8K*e2P0?-co2TllWf+oHMD(-_Oo&y!P"
+    b"Koi%2iaVgW=M4vT@ihd*(Ts-zM~6g(w474d$i&4T^+^ip`K2YW5dcSrWTHkmM!_f;1*2dTjDk@>2>ko~9}I@9eu(z}Dp0-*lx7A("
+    b"Mg~~J>i_?L|4|!Rf1vtcZ5>$C1l+V@K{T+y;w+2|&?XiG3z|H{bO=B+O;jM}Flazspu>RH#AEmi)nkAV5<#EK0nhb>xCUgVFfb&h"
+    b"r!r*b<S=0KgaxwOfPkGwX@!R!HSA#RH#W5P92=S+8PVK_&i{|5julNED_UGLqWKe@4^2`8)6_2_)&2ZWSsEQ`;2RJ?@(?Qc4g}zS"
+    b"1(eT=CNF591f~Vxc@R557necHgKz_&pbRaY{2yWQL96~Kselo=j6~vdq49ap_<U%54x0It174<prqvPl@POGeMB2;(bSWc7D*cT!"
+    b"{i1he0qGFuwg"
+)
+"""A .sas7bdat file of the table below, as ReadStat writes it, on which pyreadstat is built."""
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "sas7bdat"])
 def test_a_file_of_a_statistics_program(tmp_path, ending):
+    """Where a number is missing, it has none; where text is missing, it is empty."""
     pyreadstat = pytest.importorskip("pyreadstat")
-    table = pl.DataFrame({"id": [1, 2, None], "ill": ["flu", "gout", "flu"], "x": [1.5, 2.0, 3.0]})
+    table = pl.DataFrame({"id": ["a", "b", "c"], "age": [34.0, None, 35.0], "ill": ["flu", "gout", ""]})
     file = tmp_path / f"people.{ending}"
-    getattr(pyreadstat, f"write_{ending}")(table, str(file))
-    read, present = read_file(file, "here", ["id", "ill"])
-    assert (read.rows(), present) == ([(1, "flu"), (2, "gout"), (None, "flu")], ["id", "ill", "x"])
-    assert read.schema == {"id": pl.Int64, "ill": pl.String}
+    if ending == "sas7bdat":
+        file.write_bytes(zlib.decompress(base64.b85decode(OF_SAS)))
+    else:
+        getattr(pyreadstat, f"write_{ending}")(table, str(file))
+    read, present = read_file(file, "here", ["id", "ill", "age"])
+    assert (read.rows(), present) == (
+        [("a", 34, "flu"), ("b", None, "gout"), ("c", 35, None)],
+        ["id", "age", "ill"],
+    )
+    assert read.schema == {"id": pl.String, "age": pl.Int64, "ill": pl.String}
     file.write_bytes(file.read_bytes()[:40])
     with pytest.raises(SnapshotError, match="file that can be read, or a part of one"):
         read_file(file, "here")
