@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from republish.anonymize.arrays import Bools, Ints
-from republish.anonymize.kernels.compiled import compiled, uint64
+from republish.anonymize.arrays import Bools, Ints, Words
+from republish.anonymize.kernels.compiled import compiled, int64, uint64
 from republish.anonymize.kernels.splitmix import STEP, mixed_number
 
 FREQUENT = 0.9
@@ -48,7 +48,7 @@ def neighbouring_signatures(
     people = np.zeros(combinations, np.int64)
     for v in range(combinations):
         people[v] = left[v].sum()
-    everybody = people.sum()
+    everybody = int(people.sum())
     by_part = np.zeros(part.max() + 1, np.int64)
     for v in range(combinations):
         for value in part[v]:
@@ -58,21 +58,21 @@ def neighbouring_signatures(
     found = taken = 0
     order = np.argsort(-people, kind="mergesort")
     used = people == 0
-    signature = np.empty(size, np.int64)
+    signature, state = np.empty(size, np.int64), np.full(1, seed, np.uint64)
     for at in range(combinations):
         if people[order[at]] < least:
             break
         if used[order[at]]:
             continue
         signature[0] = order[at]
-        frequent = by_part * size > FREQUENT * everybody
+        frequent = by_part * size > FREQUENT * (everybody - taken)
         if not _find_partners(order[at:], left, part, used, frequent, signature, considered):
             continue
-        groups = min(people[signature].min(), _room(everybody, by_part, part, signature))
+        groups = min(people[signature].min(), _room(everybody - taken, by_part, part, signature))
         if groups < 1:
             continue
         used[signature] = True
-        _take(left, signature, groups, uint64(seed) + uint64(found) * STEP, row, combination, leaf, taken)
+        _take(left, signature, groups, state, combination[taken:], leaf[taken:])
         row[taken : taken + groups * size] = found
         signatures[found] = signature
         people[signature] -= groups
@@ -115,7 +115,7 @@ def _find_partners(
 
 @compiled()
 def _tree(leaves: Ints) -> Ints:
-    """int64[2 R]: people by node, those of the root in 1, and of the two halves of node n in 2 n and 2 n + 1."""
+    """int64[2 R]: people by node: node 1 is the root, and the halves of node n are 2 n and 2 n + 1."""
     number = len(leaves)
     nodes = np.empty(2 * number, np.int64)
     nodes[0], nodes[number:] = 0, leaves
@@ -136,35 +136,28 @@ def _differs(part: Ints, signature: Ints, w: int) -> bool:
 @compiled()
 def _room(everybody: int, by_part: Ints, part: Ints, signature: Ints) -> int:
     """The most groups that leave the others m-eligible, if they are: every value outside limits them."""
-    outside, most = by_part.copy(), 0
+    outside = by_part.copy()
     for v in signature:
         outside[part[v]] = 0
-    most = outside.max()
-    room: int = everybody // len(signature) - most
-    return max(room, 0)
+    return everybody // len(signature) - int(outside.max())
 
 
 @compiled()
-def _take(
-    left: Ints, signature: Ints, groups: int, state: int, row: Ints, combination: Ints, leaf: Ints, taken: int
-) -> None:
-    """Take the people of so many groups of a signature, and write who they are."""
-    size, width = len(signature), 1
+def _take(left: Ints, signature: Ints, groups: int, state: Words, combination: Ints, leaf: Ints) -> None:
+    """Take the people of so many groups of a signature, and write which combination and leaf is theirs."""
+    taken, width = 0, 1
     while groups:
         nodes = left.shape[1] // width
-        state += STEP
-        begin = mixed_number(state) % uint64(nodes)
+        begin = _lot(state, nodes)
         for step in range(nodes):
-            node = int((begin + uint64(step)) % uint64(nodes)) * width
+            node = (begin + step) % nodes * width
             here = groups
             for v in signature:
                 here = min(here, left[v, node : node + width].sum())
             groups -= here
             for _ in range(here):
                 for v in signature:
-                    state += STEP
-                    lot = int(mixed_number(state) % uint64(left[v, node : node + width].sum()))
-                    at = node
+                    lot, at = _lot(state, left[v, node : node + width].sum()), node
                     while lot >= left[v, at]:
                         lot -= left[v, at]
                         at += 1
@@ -172,3 +165,10 @@ def _take(
                     combination[taken], leaf[taken] = v, at
                     taken += 1
         width *= 2
+
+
+@compiled()
+def _lot(state: Words, number: int) -> int:
+    """One of so many numbers, from 0 on."""
+    state[0] += STEP
+    return int64(mixed_number(state[0]) % uint64(number))

@@ -19,8 +19,8 @@ from republish.anonymize.m_invariance.combinations import Combinations
 CONSIDERED = 100
 """Combinations of about as many people that are looked at as partners of another one."""
 FEWER = 0.7
-"""How many people the first combination of a signature has at least, as a share of what it was before. Buckets
-of few groups need counterfeits sooner, so signatures of many groups come first."""
+"""The share that the people of a signature's first combination have, at least, of those of the round before.
+Buckets of few groups need counterfeits sooner, so signatures of many groups come first."""
 
 
 class Chosen(NamedTuple):
@@ -69,8 +69,9 @@ def choose_neighbours(
     left = arrivals.copy()
     for some in np.flatnonzero(rest < left.sum(axis=1)):
         left[some] = rng.multivariate_hypergeometric(left[some], rest[some])
-    rows = {one.tobytes(): row for row, one in enumerate(np.split(known.value, known.first[1:])[: len(known)])}
-    number, created, entries = [0] * len(known), list[Ints](), [np.empty((3, 0), np.int64)]
+    existing = np.split(known.value, known.first[1:])[: len(known)]
+    rows = {signature.tobytes(): row for row, signature in enumerate(existing)}
+    created, entries = list[Ints](), [np.empty((3, 0), np.int64)]
     least = int(rest.max(initial=0))
     while least:
         seed = int(rng.integers(1 << 62))
@@ -79,15 +80,17 @@ def choose_neighbours(
         )
         buckets = np.empty(len(found), np.int64)
         for position, signature in enumerate(np.sort(found, axis=1)):
-            buckets[position] = row = rows.setdefault(signature.tobytes(), len(rows))
-            if row == len(number):
+            row = rows.setdefault(signature.tobytes(), len(rows))
+            if row == len(existing) + len(created):
                 created.append(signature)
-                number.append(0)
-        for row, people in zip(buckets, np.bincount(which, minlength=len(found)), strict=True):
-            number[row] += people // m
+            buckets[position] = row
         entries.append(np.stack([buckets[which], combination, cell]))
         least = int(least * FEWER) if least > 1 else int(len(found) > 0)
     bucket, combination, cell = np.concatenate(entries, axis=1)
     queue = combination * arrivals.shape[1] + cell
     different, people = np.unique(np.stack([queue, bucket]), axis=1, return_counts=True)
-    return Chosen(known.with_new(created), np.array(number, np.int64), Demand(*different, people))
+    return Chosen(
+        known.with_new(created),
+        np.bincount(bucket, minlength=len(rows)) // m,
+        Demand(different[0], different[1], people),
+    )

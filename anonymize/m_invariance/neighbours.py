@@ -84,7 +84,6 @@ def from_the_neighbourhood(
     where = cells.leaves
     if where.number == 1:
         return []
-    values = plan.signatures.values
     arrivals, still = count_arrivals(division, where), plan.moved.copy()
     np.subtract.at(arrivals.reshape(-1), elsewhere.queue, elsewhere.people)
     there = plan.signatures.find(elsewhere.bucket, elsewhere.queue // where.number)

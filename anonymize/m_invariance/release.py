@@ -24,7 +24,12 @@ from republish.anonymize.figures import Total
 from republish.anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
 from republish.anonymize.m_invariance.family import InitialGroups
 from republish.anonymize.m_invariance.lasting_groups import TOGETHER
-from republish.anonymize.m_invariance.neighbours import ENTRIES, count_arrivals, find_cells, from_the_neighbourhood
+from republish.anonymize.m_invariance.neighbours import (
+    ENTRIES,
+    count_arrivals,
+    find_cells,
+    from_the_neighbourhood,
+)
 from republish.anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from republish.anonymize.m_invariance.plan_combinations import plan_combinations
 from republish.anonymize.m_invariance.publish import normalised, publish_groups
