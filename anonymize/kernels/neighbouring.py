@@ -78,7 +78,6 @@ def neighbouring_signatures(
         people[signature] -= groups
         for v in signature:
             by_part[part[v]] -= groups
-        everybody -= groups * size
         taken += groups * size
         found += 1
     return signatures[:found], row[:taken], combination[:taken], leaf[:taken]
