@@ -76,8 +76,8 @@ def neighbouring_signatures(
         row[taken : taken + groups * size] = found
         signatures[found] = signature
         people[signature] -= groups
-        for v in signature:
-            by_part[part[v]] -= groups
+        for chosen in signature:
+            by_part[part[chosen]] -= groups
         taken += groups * size
         found += 1
     return signatures[:found], row[:taken], combination[:taken], leaf[:taken]
