@@ -120,7 +120,8 @@ def from_the_neighbourhood(
     different, people = np.unique(at, return_counts=True)
     row, cell = np.divmod(different, where.number)
     demand = Demand(value[row] * where.number + cell, bucket[row], people)
-    return [RegionalDemand(where.of_person, where.number, one) for one in (elsewhere, demand)]
+    demands = [one for one in (elsewhere, demand) if len(one.queue)]
+    return [RegionalDemand(where.of_person, where.number, one) for one in demands]
 
 
 def count_arrivals(division: Division, where: Regions) -> Ints:
