@@ -18,13 +18,13 @@ combinations in one row none is excluded. The attack on one product is that of a
 groups and how often values ever went together: a guess is right once in m times, and more often beside
 counterfeits, which are taken for the rows whose values go together least.
 
-The floor is a bound that no plan goes below, of the share of counterfeits in the second release, if each person
-leaves with the same probability p and nobody waits. Of a combination that N people have, at most N are in a
-bucket, which has k groups, say. Whoever leaves, the largest of m binomial numbers (k, 1 - p) of people stay for
-one of its combinations, so that each place lacks g(k) people on average: what that largest number exceeds
-k (1 - p) by. Because g(j + k) <= g(j) + g(k), the places of the combination lack at least g(N) in all buckets
-together. Of A people who arrive with it, at most A fill them: E max(g(N) - A, 0) counterfeits stay, and more if
-what is lacking varies (Jensen). Later releases inherit counterfeits, so that they have more.
+The floor is a share of counterfeits in the second release that no plan goes below if each person leaves with
+the same probability p and nobody waits. N people have a combination, so a bucket with it has k groups, at
+most N, in the first release. Of a bucket's m combinations, each keeps a binomial number (k, 1 - p) of people.
+On average the largest of these m numbers exceeds k (1 - p) by g(k): so many people are missing in each
+combination. Because g(j + k) <= g(j) + g(k), at least g(N) are missing in all buckets together. If A people
+arrive who have the combination, at least max(g(N) - A, 0) counterfeits are needed on average. Later releases
+inherit counterfeits.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def tables(people: int = 20_000, releases: int = 20, large: int = 200_000) -> It
     yield Table("The attack on two products", ATTACK, attacks)
     yield Table("The attack on one product", ONE_PRODUCT, alone)
     yield Table(
-        f"{large:,} people of the made-up census",
-        ("m", "release", "counterfeits", "floor", "NCP", "s"),
-        _large(large),
+        "First releases of the made-up census",
+        ("people", "m", "release", "counterfeits", "floor", "NCP", "s"),
+        _first_releases(people) + _first_releases(large),
     )
 
 
@@ -289,7 +289,7 @@ def floor(people: pl.DataFrame, m: int, leave: float) -> float:
     return float(counterfeits / (people.height + counterfeits))
 
 
-def _large(people: int) -> list[tuple[Any, ...]]:
+def _first_releases(people: int) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     made_up = census(people + people // 10).select("person_id", *QUASI_IDENTIFIERS, "occupation", "income")
     snapshots = list(dynamic_series(made_up, people, people // 10, 2, 1))
@@ -301,9 +301,9 @@ def _large(people: int) -> list[tuple[Any, ...]]:
             loss = normalized_certainty_penalty(one.read.boxes.unique("group_id"), one.read.sizes, contract)
             least = None if number == 1 else floor(snapshots[0][1], m, 1 / 10)
             rows.append(
-                (m, number, figures.counterfeits / figures.tuples, least, loss, round(one.seconds, 1))
+                (people, m, number, figures.counterfeits / figures.tuples, least, loss, round(one.seconds, 1))
             )
-        print(f"m = {m}: {time.perf_counter() - began:.0f} s", flush=True)
+        print(f"{people:,} people, m = {m}: {time.perf_counter() - began:.0f} s", flush=True)
     return rows
 
 
