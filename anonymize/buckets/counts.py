@@ -22,6 +22,10 @@ class Demand(NamedTuple):
     """int[D]: positive."""
 
 
+NOBODY = Demand(*(np.empty(0, np.int64) for _ in Demand._fields))
+"""No demand."""
+
+
 class Groups(NamedTuple):
     """Groups of whole signatures. B signatures."""
 

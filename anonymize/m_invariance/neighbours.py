@@ -7,14 +7,15 @@ Choosing who comes to which bucket, among people of the same value, keeps them s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from republish.anonymize.arrays import Floats
+from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.buckets.assign import RegionalDemand
-from republish.anonymize.buckets.counts import Demand, Plan
+from republish.anonymize.buckets.counts import NOBODY, Demand, Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division
 from republish.anonymize.m_invariance.regions import Regions, cut
 
@@ -27,6 +28,8 @@ BY_LOT = 2
 and an adversary guesses no more; with none by lot they are 13 % shorter, and an adversary guesses more."""
 TOGETHER = 50
 """Places of one value that are filled at a time, each in view of those filled before."""
+ENTRIES = 1 << 24
+"""Numbers that a table of people by combination and cell has, at most: cells are wider where it would."""
 CONSIDERED = 400
 """People who are considered for them. Whoever is not chosen is considered again."""
 
@@ -40,9 +43,9 @@ class Cells(NamedTuple):
     """float64[2], float64[4], …, float64[leaves]: the sum of the standard deviations of all attributes."""
 
 
-def find_cells(shares: Floats) -> Cells:
-    """Find the cells of all levels, from quasi-identifiers, float64[N, d], normalised to [0, 1]."""
-    depth = int(np.clip(np.log2(max(len(shares) / SMALLEST, 1)), 0, DEEPEST))
+def find_cells(shares: Floats, most: float = np.inf) -> Cells:
+    """Find the cells of all levels, `most` at most, from quasi-identifiers, float64[N, d], in [0, 1]."""
+    depth = int(np.clip(np.log2(max(min(len(shares) / SMALLEST, most), 1)), 0, DEEPEST))
     leaf = cut(shares, depth)
     leaves = 1 << depth
     people = np.bincount(leaf, minlength=leaves)
@@ -60,7 +63,7 @@ def find_cells(shares: Floats) -> Cells:
 
 
 def from_the_neighbourhood(
-    division: Division, plan: Plan, cells: Cells, rng: np.random.Generator
+    division: Division, plan: Plan, cells: Cells, rng: np.random.Generator, elsewhere: Demand = NOBODY
 ) -> list[RegionalDemand]:
     """Say from which cells the inserted people of each bucket come; nothing where there is one cell.
 
@@ -68,7 +71,7 @@ def from_the_neighbourhood(
     in a cell. Half of a value's inserted people, who are as many as its open places, come to a bucket by lot.
     Each of the others comes to the bucket that lacks people with this value where they live: the assignment
     problem, with `worth` as what is gained. Places are filled in a secret order; who is held back is left to
-    chance alone.
+    chance alone. Of some people, `elsewhere`, it is said already from where they come.
 
     Notes
     -----
@@ -81,9 +84,11 @@ def from_the_neighbourhood(
     where = cells.leaves
     if where.number == 1:
         return []
-    values = plan.signatures.values
-    free = (division.bucket == UNDECIDED) & (division.queue < values)
-    arrivals = where.count_by(division.queue[free], values, free)
+    arrivals, still = count_arrivals(division, where), plan.moved.copy()
+    np.subtract.at(arrivals.reshape(-1), elsewhere.queue, elsewhere.people)
+    there = plan.signatures.find(elsewhere.bucket, elsewhere.queue // where.number)
+    np.subtract.at(still, there, elsewhere.people)
+    plan = replace(plan, moved=still)
     received = plan.signatures.by_value(plan.moved)
     for left_over in np.flatnonzero(received < arrivals.sum(axis=1)):
         arrivals[left_over] = rng.multivariate_hypergeometric(arrivals[left_over], received[left_over])
@@ -115,7 +120,15 @@ def from_the_neighbourhood(
     different, people = np.unique(at, return_counts=True)
     row, cell = np.divmod(different, where.number)
     demand = Demand(value[row] * where.number + cell, bucket[row], people)
-    return [RegionalDemand(where.of_person, where.number, demand)]
+    demands = [one for one in (elsewhere, demand) if len(one.queue)]
+    return [RegionalDemand(where.of_person, where.number, one) for one in demands]
+
+
+def count_arrivals(division: Division, where: Regions) -> Ints:
+    """int64[V, R]: people who may go to any bucket, by value and region."""
+    values = len(division.counts.free)
+    free = (division.bucket == UNDECIDED) & (division.queue < values)
+    return where.count_by(division.queue[free], values, free)
 
 
 def _present_and_wanted(

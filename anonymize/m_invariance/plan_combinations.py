@@ -6,12 +6,15 @@ differs is which people can be grouped: combinations have to differ in every col
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from republish.anonymize.arrays import Ints
 from republish.anonymize.buckets.core import HALF_LARGE, WORTHWHILE, large_buckets, leave_eligible, most_worth
-from republish.anonymize.buckets.counts import Counts, Demand, Plan
+from republish.anonymize.buckets.counts import NOBODY, Counts, Demand, Plan
 from republish.anonymize.buckets.plan import (
     assign_counts,
     assign_to_existing,
@@ -23,6 +26,7 @@ from republish.anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, S
 from republish.anonymize.errors import NotEligible, smaller
 from republish.anonymize.m_invariance.combinations import Combinations
 from republish.anonymize.m_invariance.deferred import eligible_part, give_up_groups
+from republish.anonymize.m_invariance.neighbourhoods import Chosen, choose_neighbours
 from republish.anonymize.rounding import whole_below
 
 
@@ -34,8 +38,11 @@ def plan_combinations(
     rng: np.random.Generator,
     *,
     least: int = 1,
-) -> Plan:
+    arrivals: Ints | None = None,
+) -> tuple[Plan, Demand]:
     """Balance every bucket and assign everybody who is inserted, with few counterfeits.
+
+    Besides the plan, the demand says from which cells some of the people come (`choose_neighbours`).
 
     Parameters
     ----------
@@ -48,6 +55,8 @@ def plan_combinations(
     on_ineligible
         No release of inserted people who can't be grouped (`refuse`), all inserted people wait (`wait`), or
         the others are published without them (`defer`).
+    arrivals
+        int64[V, R]: inserted people by combination and cell, if new groups are to be of neighbours.
 
     Raises
     ------
@@ -59,7 +68,11 @@ def plan_combinations(
     open_need = need * (known.sizes >= m)[known.bucket]
     groups = known.most(counts.bound)
     free = eligible_part(counts.free, combinations, m, rng) if on_ineligible == "defer" else counts.free
-    placed = _everybody(free, known.by_value(open_need), combinations, m, known, groups)
+    places = known.by_value(open_need)
+    near = None if arrivals is None else partial(choose_neighbours, arrivals=arrivals, rng=rng)
+    placed = _everybody(free, places, combinations, m, known, groups, near)
+    if near is not None and placed.left.any():  # perhaps nobody is, if neighbours are not preferred
+        placed = _everybody(free, places, combinations, m, known, groups)
     if placed.left.any() and on_ineligible == "refuse":
         raise NotEligible(_why_not(counts.free, placed.left, combinations, m))
     number: ByBucket | None = placed.groups
@@ -76,13 +89,14 @@ def plan_combinations(
     filled = scatter(placed.moved, open_need, known, rng, lacking)
     assigned = number[placed.signatures.bucket]
     grown = (0, len(assigned) - len(need))
-    return Plan(
+    plan = Plan(
         signatures=placed.signatures,
         moved=np.pad(filled, grown) + assigned,
-        separated=Demand(*(np.empty(0, np.int64) for _ in Demand._fields)),
+        separated=NOBODY,
         counterfeits=np.pad(need - filled, grown),
         held_back=counts.free - placed.moved - placed.signatures.by_value(assigned),
     )
+    return plan, placed.demand
 
 
 class _Placed(NamedTuple):
@@ -96,10 +110,18 @@ class _Placed(NamedTuple):
     """The buckets that there are, and new ones below them."""
     left: ByValue
     """People of whom no group was found."""
+    demand: Demand = NOBODY
+    """From which cells people of further groups come, where neighbours are preferred."""
 
 
 def _everybody(
-    free: ByValue, need: ByValue, combinations: Combinations, m: int, known: Signatures, groups: ByBucket
+    free: ByValue,
+    need: ByValue,
+    combinations: Combinations,
+    m: int,
+    known: Signatures,
+    groups: ByBucket,
+    near: Callable[..., Chosen] | None = None,
 ) -> _Placed:
     """Fill shortages, then large buckets, then all others, then new ones; whoever is not eligible is left."""
     if not combinations.are_eligible(free, m):
@@ -109,11 +131,17 @@ def _everybody(
     rest = free - moved
     reused = _largest_first(rest, combinations, m, known, groups)
     reused = reused + assign_to_existing(rest - known.by_value(reused), m, known, limits=combinations)
-    rest = rest - known.by_value(reused)
+    rest, demand = rest - known.by_value(reused), NOBODY
+    if near is not None:
+        known, number, demand = near(rest, combinations=combinations, m=m, known=known)
+        chosen = number[known.bucket]
+        rest = rest - known.by_value(chosen)
+        chosen[: len(reused)] += reused
+        reused = chosen
     assigned, signatures = assign_counts(rest, m, known, combinations)
     left = rest - signatures.by_value(assigned)
     assigned[: len(reused)] += reused
-    return _Placed(moved, signatures.most(assigned), signatures, left)
+    return _Placed(moved, signatures.most(assigned), signatures, left, demand)
 
 
 def _fill(free: ByValue, need: ByValue, combinations: Combinations, m: int) -> ByValue:

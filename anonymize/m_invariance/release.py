@@ -24,7 +24,12 @@ from republish.anonymize.figures import Total
 from republish.anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
 from republish.anonymize.m_invariance.family import InitialGroups
 from republish.anonymize.m_invariance.lasting_groups import TOGETHER
-from republish.anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
+from republish.anonymize.m_invariance.neighbours import (
+    ENTRIES,
+    count_arrivals,
+    find_cells,
+    from_the_neighbourhood,
+)
 from republish.anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from republish.anonymize.m_invariance.plan_combinations import plan_combinations
 from republish.anonymize.m_invariance.publish import normalised, publish_groups
@@ -212,15 +217,18 @@ def _nearby(
 ) -> tuple[Plan, Iterable[RegionalDemand]]:
     """A plan with few counterfeits, and from where the people come whom it moves."""
     if several is not None:
-        plan = plan_combinations(
+        cells = find_cells(shares, ENTRIES / max(len(several.part), 1))
+        is_near = several.columns > 1 and several.near is None and cells.leaves.number > 1
+        plan, elsewhere = plan_combinations(
             division.counts,
             several,
             principle.m,
             principle.on_ineligible,
             draw("plan"),
             least=principle.people_per_group,
+            arrivals=count_arrivals(division, cells.leaves) if is_near else None,
         )
-        return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
+        return plan, from_the_neighbourhood(division, plan, cells, draw("neighbours"), elsewhere)
     regions = find_regions(shares, division.counts.everybody, principle.m)
     initial = None
     if regions.number > 1 and not len(division.counts.signatures):

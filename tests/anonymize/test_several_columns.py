@@ -20,6 +20,7 @@ from republish.anonymize.columns import VALUE
 from republish.anonymize.contract.combined import combine, separate
 from republish.anonymize.errors import ContractError, NotEligible, SnapshotError, ValueChangeRefused
 from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.m_invariance import neighbours
 from republish.anonymize.m_invariance import release as module
 from republish.anonymize.people.values import refuse_unfit
 from republish.anonymize.principles import parse_contract
@@ -199,6 +200,15 @@ def test_a_group_in_which_two_rows_share_one_value_of_one_column_is_convicted(mo
     assert {fi.VALUES, fi.SHARE, fi.CANDIDATES} <= attacked(made, linked=False)[1]
 
 
+@pytest.mark.parametrize("seed", [2, 3])
+def test_every_promise_holds_where_new_groups_are_of_neighbours_whoever_comes_and_goes(seed, monkeypatch):
+    monkeypatch.setattr(neighbours, "SMALLEST", 10)
+    made = list(released(staff(240, 5, seed), contract()))
+    found, broken = attacked(made)
+    assert broken == set()
+    assert found[-1].figures["smallest_candidates_by_host"] >= 3
+
+
 @pytest.mark.parametrize("m", [2, 3])
 def test_of_the_people_of_a_group_at_most_half_have_one_value_whatever_is_known_of_counterfeits(m):
     """Without it, most people beside counterfeits are guessed right by how frequent combinations are."""
@@ -317,8 +327,12 @@ def test_candidates_of_several_groups_are_never_fewer_than_those_of_one(columns,
     assert known.differing(pl.DataFrame(bits), m).to_list() == [m] * 30
 
 
-def test_all_reconstructions_of_tiny_series_give_no_value_of_any_column_more_than_1_over_m():
+@pytest.mark.parametrize("people_of_a_cell", [1, neighbours.SMALLEST])
+def test_all_reconstructions_of_tiny_series_give_no_value_of_any_column_more_than_1_over_m(
+    people_of_a_cell, monkeypatch
+):
     """Brute force: every way in which people can share out the tuples of both releases."""
+    monkeypatch.setattr(neighbours, "SMALLEST", people_of_a_cell)
     looked_at = with_counterfeits = 0
     for seed in range(40 if is_thorough() else 12):
         rng = np.random.default_rng(seed)

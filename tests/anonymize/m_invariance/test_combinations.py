@@ -80,7 +80,7 @@ def test_with_three_columns_few_are_left_over_where_values_are_hardly_more_than_
     rows = np.stack([rng.permutation(np.arange(1500) % 14) + 14 * n for n in range(3)], axis=1)
     part, people = np.unique(rows, axis=0, return_counts=True)
     counts = Counts(Signatures.none(len(people)), np.empty(0, np.int64), people)
-    plan = plan_combinations(counts, Combinations(part, 42), 10, "defer", np.random.default_rng(seed))
+    plan, _ = plan_combinations(counts, Combinations(part, 42), 10, "defer", np.random.default_rng(seed))
     assert plan.held_back.sum() <= 60
     for signature in np.split(plan.signatures.value, plan.signatures.first[1:]):
         assert len(np.unique(part[signature])) == part[signature].size >= 30
@@ -91,13 +91,24 @@ def _differ(combinations, pair):
     return bool((first != second).all())
 
 
+def spread_over(rng, free, cells):
+    """People by combination and cell, at random; None without cells."""
+    return rng.multinomial(free, np.full(cells, 1 / cells)) if cells else None
+
+
+@pytest.mark.parametrize("cells", [0, 1, 8])
 @pytest.mark.parametrize("columns", [2, 3])
-def test_a_plan_fills_shortages_and_groups_everybody_else_release_after_release(columns):
+def test_a_plan_fills_shortages_and_groups_everybody_else_release_after_release(columns, cells):
     rng = np.random.default_rng(3)
     combinations, people = drawn(rng, columns, 4000, 12)
     signatures, bound, free = Signatures.none(len(people)), np.empty(0, np.int64), people
     for _ in range(4):
-        plan = plan_combinations(Counts(signatures, bound, free), combinations, 3, "defer", rng)
+        arrivals = spread_over(rng, free, cells)
+        plan, demand = plan_combinations(
+            Counts(signatures, bound, free), combinations, 3, "defer", rng, arrivals=arrivals
+        )
+        if cells and not plan.held_back.any():
+            assert demand.people.sum() > 0
         placed = plan.signatures.by_value(plan.moved)
         assert (placed + plan.held_back == free).all()
         tuples = np.pad(bound, (0, len(plan.moved) - len(bound))) + plan.moved + plan.counterfeits
@@ -105,7 +116,7 @@ def test_a_plan_fills_shortages_and_groups_everybody_else_release_after_release(
         assert (tuples == most).all(), "a bucket has each of its combinations equally often"
         for parts in np.split(combinations.part[plan.signatures.value], plan.signatures.first[1:]):
             assert len(np.unique(parts)) == parts.size
-        if columns == 2:
+        if columns == 2 and combinations.are_eligible(free, 3):
             assert not plan.held_back.any()
         signatures = plan.signatures
         bound = rng.binomial(tuples - plan.counterfeits, 0.8)
@@ -120,10 +131,10 @@ def test_people_who_cannot_be_grouped_are_refused_or_held_back():
         NotEligible, match="6 of them share a value of a sensitive column, and at most 4, 1/2"
     ):
         plan_combinations(counts, combinations, 2, "refuse", rng)
-    waiting = plan_combinations(counts, combinations, 2, "wait", rng)
+    waiting, _ = plan_combinations(counts, combinations, 2, "wait", rng)
     assert waiting.held_back.tolist() == [1, 5, 2]
     assert not waiting.moved.any()
-    deferred = plan_combinations(counts, combinations, 2, "defer", rng)
+    deferred, _ = plan_combinations(counts, combinations, 2, "defer", rng)
     assert deferred.held_back.tolist() == [1, 3, 0]
     assert deferred.signatures.by_value(deferred.moved).tolist() == [0, 2, 2]
 
@@ -147,7 +158,8 @@ def test_lots_say_who_of_those_with_a_frequent_value_is_held_back(columns):
     part, people = np.unique(rows, axis=0, return_counts=True)
     combinations = Combinations(part, 5 + 9 * (columns - 1))
     counts = Counts(Signatures.none(len(people)), np.empty(0, np.int64), people)
-    held = plan_combinations(counts, combinations, 3, "defer", np.random.default_rng(3)).held_back
+    plan, _ = plan_combinations(counts, combinations, 3, "defer", np.random.default_rng(3))
+    held = plan.held_back
     assert held[part[:, 0] == 0].sum() == 105  # the fewest: 270 - 105 are a third of 600 - 105
     if columns == 2:
         assert held.sum() == 105
