@@ -24,6 +24,25 @@ WORTH = 100_000
 """People of a shard from which on a process of its own is worth its two seconds of imports."""
 TRIES = 2
 """How often a job is begun whose process ends before it is done."""
+_kept: list[_Worker] | None = None
+"""Processes that wait for the next jobs, while they are kept."""
+
+
+@contextlib.contextmanager
+def workers_kept() -> Iterator[None]:
+    """Work through jobs in the same processes meanwhile: each begins with two seconds of imports."""
+    global _kept  # noqa: PLW0603 - the processes are this one's
+    _kept = []
+    try:
+        yield
+    finally:
+        _end_kept()
+        _kept = None
+
+
+def _end_kept() -> None:
+    while _kept:
+        _kept.pop().end()
 
 
 class Local:
@@ -46,7 +65,10 @@ def _at_a_time(people: int) -> int:
     """How many shards of so many people fit."""
     if people < WORTH:
         return 1
-    return max(1, min(os.cpu_count() or 1, _available() // (BASE + PER_PERSON * people)))
+    cores, each = os.cpu_count() or 1, BASE + PER_PERSON * people
+    if _available() < cores * each:
+        _end_kept()  # their memory is for the next ones
+    return max(1, min(cores, _available() // each))
 
 
 def _available() -> int:
@@ -60,10 +82,10 @@ def _available() -> int:
 class _Worker:
     """A process that does one job at a time, and ends when there is nobody left to ask it."""
 
-    def __init__(self, function: Callable[[Any], Any], threads: int):
+    def __init__(self, threads: int):
+        self.threads = threads
         self.process, self.pipe = begin_process(
             _work,
-            function,
             POLARS_MAX_THREADS=str(threads),  # together, the workers have as many as there are cores
             **VARIABLES,
         )
@@ -74,13 +96,33 @@ class _Worker:
         self.process.join()
 
 
-def _work(function: Callable[[Any], Any], asked: Connection) -> None:
+def _worker(threads: int) -> _Worker:
+    """One that was kept, or a new one."""
+    kept = _kept or []
+    same = [worker for worker in kept if worker.threads == threads]
+    if not same:
+        return _Worker(threads)
+    kept.remove(same[0])
+    return same[0]
+    return _Worker(threads)
+
+
+def _let_go(idle: list[_Worker]) -> None:
+    """Keep them, or end them."""
+    if _kept is None:
+        for worker in idle:
+            worker.end()
+    else:
+        _kept.extend(idle)
+
+
+def _work(asked: Connection) -> None:
     """Do a job after the other, until nobody asks."""
     os.dup2(2, 1)  # what a library prints is no output of ours
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     while True:
         try:
-            job = asked.recv()
+            function, job = asked.recv()
         except EOFError:
             return
         asked.send(answer(function, job))
@@ -106,11 +148,11 @@ def _several(function: Callable[[J], R], jobs: Sequence[J], workers: int, what: 
         tries[number] += 1
         busy[worker.pipe] = number, worker
         with contextlib.suppress(OSError):  # one that has ended says so when it is waited for
-            worker.pipe.send(jobs[number])
+            worker.pipe.send((function, jobs[number]))
 
     try:
         for _ in range(workers):
-            begin(_Worker(function, threads))
+            begin(_worker(threads))
         for wanted in range(len(jobs)):
             while wanted not in found:
                 for pipe in wait(list(busy)):
@@ -122,14 +164,15 @@ def _several(function: Callable[[J], R], jobs: Sequence[J], workers: int, what: 
                         if tries[number] == TRIES:
                             raise _ended(f"{what} {number}", worker) from None
                         waiting.append(number)
-                        worker = _Worker(function, threads)
+                        worker = _Worker(threads)
                     if waiting:
                         begin(worker)
                     else:
                         idle.append(worker)
             yield found.pop(wanted)
     finally:
-        for worker in (*idle, *(worker for _, worker in busy.values())):
+        _let_go(idle)
+        for _, worker in busy.values():
             worker.end()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from republish.anonymize.errors import HomeError, NotEligible
 from republish.orchestration.engine import engine as engines
-from republish.orchestration.engine.local import Local
+from republish.orchestration.engine.local import Local, workers_kept
 
 ROOT = Path(__file__).parents[3]
 
@@ -42,6 +42,26 @@ def test_a_process_that_is_killed_is_replaced_once(tmp_path):
     assert list(Local(2).run(killed_once, jobs)) == [0, 10, 20, 30, 40]
     with pytest.raises(HomeError, match=r"process of shard \d ended by signal 9, twice"):
         list(Local(2).run(killed_always, [0, 1]))
+
+
+def its_process(_job):
+    return os.getpid()
+
+
+def test_processes_that_are_kept_do_the_next_jobs_and_end_with_the_work():
+    with workers_kept():
+        first, second = (set(Local(2).run(its_process, range(4))) for _ in range(2))
+    other = set(Local(2).run(its_process, range(4)))
+    assert first | second == first
+    assert not first & other
+    assert not any(is_there(pid) for pid in first)
+
+
+def test_a_kept_process_that_was_killed_is_replaced():
+    with workers_kept():
+        for pid in set(Local(2).run(its_process, range(2))):
+            os.kill(pid, signal.SIGKILL)
+        assert len(list(Local(2).run(its_process, range(2)))) == 2
 
 
 def sleeping(folder):
