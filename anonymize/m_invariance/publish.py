@@ -65,7 +65,9 @@ def publish_groups(
     names = pl.concat([hosted[PSEUDONYM], _names(lots)])
     covered = np.where(counterfeit[:, None], LACKING, shares)
     if before is not None and keeps:
-        sizes = np.bincount(np.unique(np.stack([bucket, value]), axis=1)[0], minlength=buckets)
+        sizes = np.bincount(
+            np.unique(bucket * len(assigned.values) + value) // len(assigned.values), minlength=buckets
+        )
         own = (names, bucket, value, covered, counterfeit)
         group = lasting(*own, sizes, before, contract.principle.regroup)
     anew = group == APART
