@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.kernels.halves import halves
 
 EACH = 40
 """People of each value that a region is to have, on average."""
@@ -52,25 +53,4 @@ def cut(shares: Floats, depth: int) -> Ints:
     digits form the node that lies k cuts above them. People with the same quasi-identifiers, float64[N, d]
     normalised to [0, 1], are in the same region. The width is the standard deviation.
     """
-    region = np.zeros(len(shares), np.int64)
-    nodes = [np.arange(len(shares))]
-    for _ in range(depth):
-        halves = []
-        for rows in nodes:
-            right = _beyond_the_middle(shares[rows])
-            region[rows] = 2 * region[rows] + right
-            halves += [rows[~right], rows[right]]
-        nodes = halves
-    return region
-
-
-def _beyond_the_middle(shares: np.ndarray) -> Bools:
-    """bool[N]: who lies beyond the middle of the widest attribute; nobody where all lie at one point."""
-    if not len(shares) or not (spread := shares.std(axis=0)).any():
-        return np.zeros(len(shares), bool)
-    along: Floats = shares[:, int(np.argmax(spread))]
-    middle: float = np.partition(along, len(along) // 2)[len(along) // 2]
-    above: Bools = along > middle
-    from_it: Bools = along >= middle
-    nearer = abs(above.mean() - 0.5) <= abs(from_it.mean() - 0.5)
-    return above if (nearer and above.any()) or from_it.all() else from_it
+    return halves(np.ascontiguousarray(shares.T), depth)

@@ -319,3 +319,33 @@ def test_releases_by_region_keep_every_promise_under_the_attack(effort, publishe
     for found in attack_each(released, declared, held_back=late):
         assert broken(found) == set()
     assert find_regions(np.zeros((1_500, 1)), np.full(8, 187), 3).number == 4
+
+
+def halved(places, depth):
+    """What `cut` says, in numpy: each node's people and which of them live beyond its middle."""
+    region, nodes = np.zeros(len(places), np.int64), [np.arange(len(places))]
+    for _ in range(depth):
+        halves = []
+        for rows in nodes:
+            right = np.zeros(len(rows), bool)
+            spread = places[rows].std(axis=0) if len(rows) else np.zeros(1)
+            if spread.any():
+                along = places[rows, np.argmax(spread)]
+                middle = np.sort(along)[len(along) // 2]
+                above, from_it = along > middle, along >= middle
+                nearer = abs(above.mean() - 0.5) <= abs(from_it.mean() - 0.5)
+                right = above if (nearer and above.any()) or from_it.all() else from_it
+            region[rows] = 2 * region[rows] + right
+            halves += [rows[~right], rows[right]]
+        nodes = halves
+    return region
+
+
+@examples(200)
+@given(st.integers(0, 2**32), st.integers(0, 200), st.integers(1, 4), st.integers(0, 5))
+def test_people_are_cut_where_numpy_would_cut_them(seed, people, attributes, depth):
+    rng = np.random.default_rng(seed)
+    steps = int(rng.integers(1, 40))
+    places = np.asfortranarray(rng.integers(0, steps, (people, attributes)) / steps)
+    places[:, -1] = np.where(rng.random() < 0.3, 1 - places[:, 0], places[:, -1])  # as wide as the first one
+    assert (cut(places, depth) == halved(places, depth)).all()
