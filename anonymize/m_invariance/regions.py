@@ -8,6 +8,7 @@ import numpy as np
 
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.kernels.halves import halves
+from republish.anonymize.kernels.read_only import read_only
 
 EACH = 40
 """People of each value that a region is to have, on average."""
@@ -53,4 +54,4 @@ def cut(shares: Floats, depth: int) -> Ints:
     digits form the node that lies k cuts above them. People with the same quasi-identifiers, float64[N, d]
     normalised to [0, 1], are in the same region. The width is the standard deviation.
     """
-    return halves(np.ascontiguousarray(shares.T), depth)
+    return halves(read_only(np.ascontiguousarray(shares.T)), depth)
