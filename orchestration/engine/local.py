@@ -99,12 +99,11 @@ class _Worker:
 def _worker(threads: int) -> _Worker:
     """One that was kept, or a new one."""
     kept = _kept or []
-    same = [worker for worker in kept if worker.threads == threads]
-    if not same:
+    same = next((worker for worker in kept if worker.threads == threads), None)
+    if same is None:
         return _Worker(threads)
-    kept.remove(same[0])
-    return same[0]
-    return _Worker(threads)
+    kept.remove(same)
+    return same
 
 
 def _let_go(idle: list[_Worker]) -> None:
