@@ -42,6 +42,8 @@ DISEASE = {"name": "disease", "kind": "category", "order": sorted(DISEASES), "ke
 SEVERAL = [{"name": "disease"}, {"name": "ward"}, {"name": "day"}]
 OF_SEVERAL = {"m": 2, "people_per_group": 2, "on_value_change": "refuse", "on_ineligible": "defer"}
 OF_ROWS = {"m": 3, "values_per_person": 2}
+FEW = 100
+"""Patients who all live in one cell."""
 
 
 def compile_kernels(patients: int = 1_300) -> None:
@@ -69,10 +71,11 @@ def compile_kernels(patients: int = 1_300) -> None:
             with suppress(NotEligible):  # of a principle that makes a single release
                 _release(snapshots, parse_contract(declared))
         if not principle.one_column:
-            for number in (2, 3):  # groups of two columns are found in another way
+            # Groups of two columns are found in another way, and so are those of few people.
+            for number, people in ((2, first), (3, first), (2, first.head(FEW))):
                 several = {"quasi_identifiers": [AGE], "sensitive": SEVERAL[:number]}
                 declared = {**DECLARED, **several, "principle": {"name": principle.name, **OF_SEVERAL}}
-                _release([_with_wards(first)], parse_contract(declared))
+                _release([_with_wards(people)], parse_contract(declared))
         # Of several rows, other principles call no kernel that they don't call of one.
         if "values_per_person" in principle.parameters.model_fields:
             visits = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease"}, "rows": "several"}

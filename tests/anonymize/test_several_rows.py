@@ -152,7 +152,7 @@ def test_with_a_larger_m_new_values_get_signatures_of_as_many(seed):
     each = signatures(releases).with_columns(size=pl.col("signature").list.len())
     first = each.group_by("person", "signature").agg(pl.col("release").min(), pl.col("size").first())
     assert first.filter(pl.col("release") < 3)["size"].min() == 2
-    assert first.filter(pl.col("release") >= 3)["size"].min() == 3
+    assert first.filter(pl.col("release") >= 3)["size"].min() in {3, None}  # None: all new rows wait
     for linked in (True, False):
         for found in attack_releases(releases, linked=linked):
             assert found.findings["holds"].all(), found.findings.filter(~pl.col("holds"))
