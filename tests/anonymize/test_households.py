@@ -180,7 +180,7 @@ def groups_of(values, contract, key):
 
 def published(contract, tables, keys):
     """The values and groups of so many tables under each of so many keys, as far as they are eligible."""
-    for number, values in enumerate(TABLES[:tables]):
+    for number, values in enumerate(TABLES[:: len(TABLES) // tables][:tables]):
         try:
             for key in range(keys):
                 yield values, groups_of(values, contract, b"key %d %d" % (key, number))
@@ -189,10 +189,10 @@ def published(contract, tables, keys):
 
 
 @pytest.mark.parametrize(
-    ("tables", "keys"), [(len(TABLES), 1), (64, 40)] if is_thorough() else [(40, 1), (8, 4)]
+    ("tables", "keys"), [(len(TABLES) // 4, 1), (64, 12)] if is_thorough() else [(40, 1), (8, 4)]
 )
 def test_by_counting_every_world_no_household_has_a_value_with_more_than_one_in_m(tables, keys):
-    """Whoever knows everybody's groups, who lives together, and that they share, of every table and key."""
+    """Whoever knows all groups, who lives together, and that they share. A benchmark has every table."""
     seen = 0
     for values, groups in published(contract_of(TINY_TOGETHER), tables, keys):
         homes = [([home for home, _ in people], held) for people, held in groups]
