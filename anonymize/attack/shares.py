@@ -36,9 +36,12 @@ def attack_shares(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     for since, level in vintages(most):
         own = table.filter(pl.col("promised") == level)
         above = own.filter(pl.col("too_large") > 0).sort("tuples", "group_id", descending=True)
-        # Without the linkage, an earlier group may cover by chance somebody who was promised more and waits.
-        convicted = seen.hosts.filter(pl.col("group_id").is_in(above["group_id"].implode()))["person"]
-        excused = 0 if seen.is_linked else seen.knowledge.by_chance(convicted)
+        excused = 0
+        if (
+            not seen.is_linked
+        ):  # an earlier group may cover by chance somebody who was promised more and waits
+            convicted = seen.hosts.filter(pl.col("group_id").is_in(above["group_id"].implode()))
+            excused = seen.knowledge.by_chance(convicted["person"])
         undecided, broken = (
             int(some["tuples"].sum()) for some in (above.head(excused), above.slice(excused))
         )

@@ -65,8 +65,8 @@ class Schema(Table):
     KINDS: ClassVar = {"number": NumberAttribute, "date": DateAttribute, "category": CategoryAttribute}
     ELSEWHERE: ClassVar = {
         "household": (
-            "is no key: if each member has a signature, too few values are in those of all who are known to"
-            " share one. Write rows: several, the household as identifier and the person as row, with"
+            "is no key: whoever knows that members share a value would look for one that is possible for"
+            " all of them. Write rows: several, the household as identifier and the person as row, with"
             " m-invariance and its values_per_person: members are never in one group, and those who share a"
             " value share its m candidates. Everybody sees how many values a household has, and nobody may"
             " move to another one"

@@ -27,11 +27,13 @@ def with_groups_for_rows(
     bucket, person
         int64[N]: each row's bucket, which is negative of rows that are not published, and whose row it is.
     """
-    rows = np.bincount(bucket[bucket >= 0], minlength=len(signatures))
+    is_published, people = bucket >= 0, person.max(initial=0) + 1
+    bucket, person = bucket[is_published], person[is_published]
+    rows = np.bincount(bucket, minlength=len(signatures))
     groups = (rows + signatures.by_bucket(counterfeits)) // signatures.sizes
-    whose, number = np.unique(np.stack([bucket, person]), axis=1, return_counts=True)
+    pairs, number = np.unique(bucket * people + person, return_counts=True)
     needed = np.zeros_like(groups)
-    np.maximum.at(needed, whose[0, whose[0] >= 0], number[whose[0] >= 0])
+    np.maximum.at(needed, pairs // people, number)
     more: ByPlace = counterfeits + np.maximum(needed - groups, 0)[signatures.bucket]
     return more
 

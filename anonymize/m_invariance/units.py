@@ -27,8 +27,8 @@ of rows, so that a value that a person has in many rows is rather published than
 Whoever misses such a row knows that its value is in none of the person's signatures; it is one of at least m
 others (attacked by absence). So signatures that are new today have no value of a row that is left out today,
 which could be shown later, and they are never so large that less than m values are left for what is missed.
-Somebody who knows from elsewhere that a person has more different values than V/m, of the V that there are,
-knows more than any signatures of m could hide: two values in three are theirs, say.
+No signatures help against somebody who knows from elsewhere that a person has more than V/m different values,
+of the V that there are: of nine values and a person with five, each value is theirs with 5/9 beforehand.
 
 **What can't be kept.** A value that comes later may lie in a signature that the person has. Its rows go there
 (as a changed value does): to leave them out would say more, that the value is one of that signature. Then

@@ -148,15 +148,15 @@ class _Refused:
         said = str(refusal).replace(f"{tried_in}/", "")
         for where in (f"{self.series.name} {release}", source_of(self.series.file, release).where):
             said = said.removeprefix(f"{where}: ")
-        profile: list[str] = []
-        _say_profile(getattr(refusal, "table", None), self.series, profile.append)
-        is_several = SEVERAL_FAULTS.match(said)
+        is_several, added = SEVERAL_FAULTS.match(said), list[_Fault]()
         for fault in said[is_several.end() :].split("\n") if is_several else [said]:
-            new = _Fault(fault.strip(), tried_in is not None, profile=profile)
+            new = _Fault(fault.strip(), tried_in is not None)
             same = self._faults.setdefault(FIGURE.sub("0", new.said), new)
             same.releases.append(release)
             same.other_figures |= same.said != new.said
-            profile = [] if same is new else profile
+            added += [new] if same is new else []
+        if added:
+            _say_profile(getattr(refusal, "table", None), self.series, added[0].profile.append)
 
     def say_all(self, say: Say, show: Say) -> None:
         """Say each fault, and show what is in the columns of the first snapshot that has it."""

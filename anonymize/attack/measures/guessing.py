@@ -73,8 +73,8 @@ class Guesses:
     from_truth: float
     """Guessed right by who knows the values of half of the people, of the other half, without any group: what
     statistics give away, also of people who are in no release."""
-    error: float = 0.0
-    """Standard error of `learned` by chance, if values were exchanged wherever groups have the same ones."""
+    error: float
+    """Standard error of `learned`: so much it varies if values of groups with the same ones are exchanged."""
     clues: Clues | None = field(default=None, repr=False)
     """What is remembered for the next release."""
 
