@@ -17,6 +17,7 @@ def place_units(
     beyond_m: Ints,
     first: Ints,
     bucket: Ints,
+    wider: Ints,
     open_places: Ints,
     found: Ints,
     beyond: bool,
@@ -25,14 +26,17 @@ def place_units(
 
     A unit comes to the bucket of its queue that has the most open places, if these are enough for all of its
     rows, and if the bucket's signature has nothing that is forbidden to its person, but for the unit's own
-    value. From then on the whole signature is forbidden to the person. Buckets that leave a place for each
-    other unit of the person come first.
+    value. From then on the whole signature is forbidden to the person. It stands in a queue of the narrowest
+    region first, then in that of the next wider one. Buckets that leave a place for each other unit of the
+    person, in the same region, come before those of narrower regions that leave fewer.
 
     Parameters
     ----------
     order
         int64[n]: the units, in the order in which they are placed.
-    queue, value, rows, person
+    queue
+        int64[L, U]: of each unit, in regions of L widths, the narrowest first.
+    value, rows, person
         int64[U]: of each unit; those of a person follow one another.
     forbidden
         uint64[H, W]: of each person, the values that no further signature may have, a bit each.
@@ -43,9 +47,12 @@ def place_units(
     beyond_m
         int64[B]: how many values more than m it has.
     first
-        int64[Q + 1]: where each queue begins in the following two.
+        int64[Q + 1]: where each queue begins in the following three.
     bucket, open_places
         int64[E]: buckets of a queue, and how many rows with the unit's value each still takes.
+    wider
+        int64[E]: the entry of the same bucket and value in the region around, -1 if there is none. Places
+        that are taken in a region are taken in those around it, too.
     found
         int64[U]: the bucket of each unit, -1 if it has none.
     beyond
@@ -56,26 +63,57 @@ def place_units(
         if found[unit] >= 0:
             continue
         needed = int64(-(1 << 62)) if beyond else rows[unit]
+        number = _others(unit, person, found)
         best, most, others = -1, int64(0), int64(-1)
-        for entry in range(first[queue[unit]], first[queue[unit] + 1]):
-            left = open_places[entry]
-            if left < needed or beyond_m[bucket[entry]] > spare[person[unit]]:
-                continue
-            if _meets(forbidden[person[unit]], signature[bucket[entry]], value[unit]):
-                continue
-            placed = _others_that_fit(
-                unit, bucket[entry], queue, value, rows, person, forbidden, spare, signature, beyond_m,
-                first, bucket, open_places, found,
-            )  # fmt: skip
-            if best < 0 or (placed, left) > (others, most):
-                best, most, others = entry, left, placed
+        for width in range(len(queue)):
+            if others == number:
+                break
+            most = int64(-(1 << 62))
+            for entry in range(first[queue[width, unit]], first[queue[width, unit] + 1]):
+                left = _left(entry, wider, open_places)
+                if left < needed or beyond_m[bucket[entry]] > spare[person[unit]]:
+                    continue
+                if _meets(forbidden[person[unit]], signature[bucket[entry]], value[unit]):
+                    continue
+                placed = int64(0)
+                if number > 0:
+                    placed = _others_that_fit(
+                        unit, bucket[entry], queue[width], value, rows, person, forbidden, spare, signature,
+                        beyond_m, first, bucket, wider, open_places, found,
+                    )  # fmt: skip
+                if placed > others or (placed == others and left > most):
+                    best, most, others = entry, left, placed
         if best < 0:
             continue
         found[unit] = bucket[best]
-        open_places[best] -= rows[unit]
         spare[person[unit]] -= beyond_m[bucket[best]]
         for word in range(signature.shape[1]):
             forbidden[person[unit], word] |= signature[bucket[best], word]
+        while best >= 0:
+            open_places[best] -= rows[unit]
+            best = wider[best]
+
+
+@compiled(inline="always")
+def _left(entry: int, wider: Ints, open_places: Ints) -> int:
+    """The open places of a bucket in a region, no more than there are in any region around it."""
+    left = open_places[entry]
+    while wider[entry] >= 0:
+        entry = wider[entry]
+        left = min(left, open_places[entry])
+    return left
+
+
+@compiled(inline="always")
+def _others(unit: int, person: Ints, found: Ints) -> int:
+    """Count the other units of a unit's person that have no bucket."""
+    number, other = int64(0), unit
+    while other > 0 and person[other - 1] == person[unit]:
+        other -= 1
+    while other < len(person) and person[other] == person[unit]:
+        number += other != unit and found[other] < 0
+        other += 1
+    return number
 
 
 @compiled()
@@ -92,6 +130,7 @@ def _others_that_fit(
     beyond_m: Ints,
     first: Ints,
     bucket: Ints,
+    wider: Ints,
     open_places: Ints,
     found: Ints,
 ) -> int:
@@ -103,7 +142,7 @@ def _others_that_fit(
     while other < len(person) and person[other] == person[unit]:
         if other != unit and found[other] < 0:
             for entry in range(first[queue[other]], first[queue[other] + 1]):
-                if open_places[entry] < rows[other]:
+                if _left(entry, wider, open_places) < rows[other]:
                     continue
                 if beyond_m[taken] + beyond_m[bucket[entry]] > spare[person[unit]]:
                     continue

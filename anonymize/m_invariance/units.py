@@ -40,7 +40,7 @@ audit counts these people.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -48,13 +48,13 @@ import numpy as np
 import polars as pl
 
 from republish.anonymize.arrays import Bools, Ints, Words
-from republish.anonymize.buckets.assign import Planned
+from republish.anonymize.buckets.assign import Planned, RegionalDemand
 from republish.anonymize.buckets.counts import Demand, Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division
 from republish.anonymize.buckets.memory import Memory
 from republish.anonymize.buckets.plan import shortages
 from republish.anonymize.buckets.separate import new_signature
-from republish.anonymize.buckets.signatures import Signatures
+from republish.anonymize.buckets.signatures import ByPlace, Signatures
 from republish.anonymize.columns import PSEUDONYM
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.kernels.place_units import place_units
@@ -262,17 +262,14 @@ def _follow(
     """Place some of the units by a plan; returns the signatures there are then. `found` follows."""
     plan, signatures = planned.plan, planned.plan.signatures
     order, before = units.order[which[units.order]], _rows_at(signatures, units, found)
-    for where, regions, demand in planned.regional:
-        _place(units, order, units.value * regions + where[units.row], demand, signatures, found, m)
+    _place(units, order, plan.moved, planned.regional, signatures, found, m)
     kept = division.bucket != UNDECIDED
     present = np.bincount(
         signatures.find(division.bucket[kept], value[kept]), minlength=len(signatures.value)
     )
-    for step in range(4):
-        placed = _rows_at(signatures, units, found) - before
-        open_places = plan.moved - placed if step == 0 else shortages(signatures, present + placed)
-        anywhere = Demand(signatures.value, signatures.bucket, open_places)
-        _place(units, order, units.value, anywhere, signatures, found, m, beyond=step == 3)
+    for step in range(3):
+        short = shortages(signatures, present + _rows_at(signatures, units, found) - before)
+        _place(units, order, short, [], signatures, found, m, beyond=step == 2)
     often = signatures.by_value(present + _rows_at(signatures, units, found) - before)
     return _with_new_signatures(units, order, signatures, found, often, m, rng)
 
@@ -296,25 +293,45 @@ def _divided_again(
 def _place(
     units: Units,
     order: Ints,
-    queue: Ints,
-    demand: Demand,
+    open_places: ByPlace,
+    regional: Iterable[RegionalDemand],
     signatures: Signatures,
     found: Ints,
     m: int,
     *,
     beyond: bool = False,
 ) -> None:
-    """Place units that have no bucket yet, each in its `queue`.
+    """Place units that have no bucket yet, where people like them are wanted or as near to it as can be.
 
     `found`, `units.forbidden` and `units.spare` follow. Nobody comes to a signature of less than m values,
     from before m was raised.
     """
-    in_line = np.argsort(demand.queue, kind="stable")
-    in_line = in_line[signatures.sizes[demand.bucket[in_line]] >= m]
-    last = max(queue.max(initial=0), demand.queue.max(initial=0)) + 1
+    queue, keys, people = _by_width(units, regional, signatures)
+    takes = np.flatnonzero(signatures.sizes[signatures.bucket] >= m)
+    buckets, begin = len(signatures), 0
+    everywhere = signatures.value[takes] * buckets + signatures.bucket[takes]
+    in_order = np.argsort(everywhere, kind="stable")
+    keys.append(everywhere[in_order])
+    people.append(open_places[takes][in_order])
+    queue.append(units.value)
+    wider, queues = [], []
+    for width, key in enumerate(keys):
+        begin += len(key)
+        if width + 1 < len(keys):
+            regions = 1 << (len(keys) - 1 - width)
+            value, region, bucket = key // (regions * buckets), key // buckets % regions, key % buckets
+            around = (value * (regions >> 1) + (region >> 1)) * buckets + bucket
+            wider.append(begin + np.searchsorted(keys[width + 1], around))
+    wider.append(np.full(len(keys[-1]), -1))
+    before, offset, ends = 0, 0, [np.zeros(1, np.int64)]
+    for width, key in enumerate(keys):
+        number = signatures.values << (len(keys) - 1 - width)
+        ends.append(offset + np.searchsorted(key, np.arange(1, number + 1) * buckets))
+        queues.append(before + queue[width])
+        before, offset = before + number, offset + len(key)
     place_units(
         order,
-        queue,
+        np.array(queues),
         units.value,
         units.rows,
         units.person,
@@ -322,12 +339,37 @@ def _place(
         units.spare,
         _words(signatures),
         signatures.sizes - m,
-        np.searchsorted(demand.queue[in_line], np.arange(last + 1)),
-        demand.bucket[in_line],
-        demand.people[in_line],
+        np.concatenate(ends),
+        np.concatenate(keys) % buckets,
+        np.concatenate(wider),
+        np.concatenate(people),
         found,
         beyond,
     )
+
+
+def _by_width(
+    units: Units, regional: Iterable[RegionalDemand], signatures: Signatures
+) -> tuple[list[Ints], list[Ints], list[Ints]]:
+    """The queues of units, and keys and people of demands, in regions of each width but the widest."""
+    demands = {one.regions: one for one in regional}
+    regions, buckets = max(demands, default=1), len(signatures)
+    queue, keys, people = list[Ints](), list[Ints](), list[Ints]()
+    key = own = np.empty(0, np.int64)
+    where = demands[regions].region[units.row] if regions > 1 else own
+    while regions > 1:
+        if (more := demands.get(regions)) is not None:
+            key = np.append(key, more.demand.queue * buckets + more.demand.bucket)
+            own = np.append(own, more.demand.people)
+        key, inverse = np.unique(key, return_inverse=True)
+        own = np.bincount(inverse, own, len(key)).astype(np.int64)
+        queue.append(units.value * regions + where)
+        keys.append(key)
+        people.append(own)
+        node, bucket = np.divmod(key, buckets)
+        key = (node // regions * (regions >> 1) + (node % regions >> 1)) * buckets + bucket
+        where, regions = where >> 1, regions >> 1
+    return queue, keys, people
 
 
 def _rows_at(signatures: Signatures, units: Units, found: Ints) -> Ints:
