@@ -242,7 +242,7 @@ def _nearby(
         least=principle.people_per_group,
         first=initial,
         counted=counted,
-        weighs=initial is None and principle.values_per_person is None,
+        weighs=initial is None,
     )
     if initial:
         return plan, initial.regional(plan)

@@ -146,13 +146,16 @@ def find_units(
 
     person, unit_value, rows, first = person[is_in], unit_value[is_in], rows[is_in], first[is_in]
     others = number_had + np.bincount(person, minlength=len(one))
+    most_rows, turn_of = np.zeros(len(one), np.int64), np.full(len(one), len(new))
+    np.maximum.at(most_rows, person, rows)
+    np.minimum.at(turn_of, person, first)
     units = Units(
         of_row=of_row,
         value=unit_value,
         person=person,
         rows=rows,
         row=new[first],
-        order=np.lexsort((first, -rows, -others[person])),
+        order=np.lexsort((first, -rows, person, turn_of[person], -most_rows[person], -others[person])),
         have_others=others[person] > 1,
         forbidden=forbidden,
         spare=spare,
