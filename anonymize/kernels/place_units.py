@@ -97,7 +97,7 @@ def place_units(
 @compiled(inline="always")
 def _left(entry: int, wider: Ints, open_places: Ints) -> int:
     """The open places of a bucket in a region, no more than there are in any region around it."""
-    left = open_places[entry]
+    left: int = open_places[entry]
     while wider[entry] >= 0:
         entry = wider[entry]
         left = min(left, open_places[entry])

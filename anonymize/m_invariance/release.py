@@ -21,6 +21,7 @@ from republish.anonymize.contract import Contract
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.figures import Total
+from republish.anonymize.m_invariance.assign_units import assign_units
 from republish.anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
 from republish.anonymize.m_invariance.family import InitialGroups
 from republish.anonymize.m_invariance.lasting_groups import TOGETHER
@@ -35,7 +36,7 @@ from republish.anonymize.m_invariance.plan_combinations import plan_combinations
 from republish.anonymize.m_invariance.publish import normalised, publish_groups
 from republish.anonymize.m_invariance.regions import find_regions
 from republish.anonymize.m_invariance.rows_apart import with_groups_for_rows
-from republish.anonymize.m_invariance.units import assign_units, find_units
+from republish.anonymize.m_invariance.units import find_units
 from republish.anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
 from republish.anonymize.people.codes import encode_columns
 from republish.anonymize.people.persons import persons_of
@@ -125,7 +126,9 @@ class _Release(BucketRelease[MInvariance, _Planned]):
             several = combinations_of(values, sensitive, principle.spread)
             _refuse_too_few_others(division, several, principle.m)
         counted = counted_in(self.contract)
-        plan, regional = _nearby(division, shares, principle, several, self.draw, counted)
+        plan, regional = _nearby(
+            division, shares, principle, several, self.draw, counted, weighs=self.number > 1
+        )
         return _Planned(plan=plan, regional=regional, codes=codes, apart=None)
 
     def _assign(self, people: pl.DataFrame) -> Assignment[_Planned]:
@@ -214,6 +217,8 @@ def _nearby(
     several: Combinations | None,
     draw: Callable[[str], np.random.Generator],
     counted: str,
+    *,
+    weighs: bool,
 ) -> tuple[Plan, Iterable[RegionalDemand]]:
     """A plan with few counterfeits, and from where the people come whom it moves."""
     if several is not None:
@@ -242,7 +247,7 @@ def _nearby(
         least=principle.people_per_group,
         first=initial,
         counted=counted,
-        weighs=initial is None,
+        weighs=weighs,
     )
     if initial:
         return plan, initial.regional(plan)
