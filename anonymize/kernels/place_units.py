@@ -64,11 +64,11 @@ def place_units(
             continue
         needed = int64(-(1 << 62)) if beyond else rows[unit]
         number = _others(unit, person, found)
-        best, most, others = -1, int64(0), int64(-1)
+        best, others = -1, int64(-1)
         for width in range(len(queue)):
             if others == number:
                 break
-            most = int64(-(1 << 62))
+            most = int64(-(1 << 62)) if best < 0 else int64(1 << 62)
             for entry in range(first[queue[width, unit]], first[queue[width, unit] + 1]):
                 left = _left(entry, wider, open_places)
                 if left < needed or beyond_m[bucket[entry]] > spare[person[unit]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from republish.anonymize.arrays import Bools, Ints
 from republish.anonymize.buckets.assign import Planned, RegionalDemand
-from republish.anonymize.buckets.counts import Demand, Plan
+from republish.anonymize.buckets.counts import NOBODY, Demand, Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division
 from republish.anonymize.buckets.plan import shortages
 from republish.anonymize.buckets.separate import new_signature
@@ -133,7 +133,9 @@ def _place(
     `found`, `units.forbidden` and `units.spare` follow. Nobody comes to a signature of less than m values,
     from before m was raised.
     """
-    places = _places(units, open_places * (signatures.sizes >= m)[signatures.bucket], regional, signatures)
+    takes = signatures.sizes[signatures.bucket] >= m
+    anywhere = Demand(signatures.value[takes], signatures.bucket[takes], open_places[takes])
+    places = _places(units, anywhere, regional, signatures)
     place_units(
         order,
         places.queue,
@@ -169,22 +171,21 @@ class _Places(NamedTuple):
 
 
 def _places(
-    units: Units, open_places: ByPlace, regional: Iterable[RegionalDemand], signatures: Signatures
+    units: Units, anywhere: Demand, regional: Iterable[RegionalDemand], signatures: Signatures
 ) -> _Places:
     """Find the open places in regions of each width: those that are wanted there, or in a region inside.
 
-    A region is one of two that the next wider one consists of. The widest one has all `open_places`.
+    A region is one of two that the next wider one consists of. The widest one has what is wanted `anywhere`.
     """
     demands, buckets = {one.regions: one for one in regional}, len(signatures)
     regions = max(demands, default=1)
     home = demands[regions].region[units.row] if demands else np.zeros(len(units.row), np.int64)
-    queue: Ints = units.value * regions + home
-    begin = 0
-    at = bucket = wanted = np.empty(0, np.int64)
+    queue, begin = units.value * regions + home, 0
+    at, bucket, wanted = NOBODY
     queues, keys, around, number = [], [], [], []
     while True:
         if regions == 1:
-            at, bucket, wanted = signatures.value, signatures.bucket, open_places
+            at, bucket, wanted = anywhere
         elif regions in demands:
             more = demands[regions].demand
             at, bucket = np.append(at, more.queue), np.append(bucket, more.bucket)
@@ -198,8 +199,7 @@ def _places(
         begin += signatures.values * regions
         if regions == 1:
             break
-        at, regions = at >> 1, regions >> 1
-        queue = queue >> 1
+        at, queue, regions = at >> 1, queue >> 1, regions >> 1
         around.append((begin + at) * buckets + bucket)
     key = np.concatenate(keys)
     wider = np.searchsorted(key, np.concatenate([np.empty(0, np.int64), *around]))

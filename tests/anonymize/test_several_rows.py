@@ -289,43 +289,69 @@ def test_what_a_contract_with_several_rows_can_not_say(changes, said):
     assert said in str(caught.value)
 
 
-def plain(order, queue, value, rows, person, forbidden, spare, signature, queues, found, beyond):
+class Plain:
     """`place_units`, on sets and dictionaries. Signatures have 3 values or more."""
-    found, forbidden, spare = list(found), [set(one) for one in forbidden], list(spare)
-    queues = [[list(entry) for entry in one] for one in queues]
 
-    def fits(unit, bucket, taken=frozenset()):
-        if sum(len(one) - 3 for one in (signature[bucket], taken) if one) > spare[person[unit]]:
-            return False
-        return not ((forbidden[person[unit]] | taken) - {value[unit]}) & signature[bucket]
+    def __init__(self, region, value, rows, person, forbidden, spare, signature, widths, found):
+        """`widths` has a dictionary for each width: the open places by region, value and bucket.
 
-    for unit in order:
-        if found[unit] >= 0:
-            continue
-        others = [one for one in range(len(value)) if person[one] == person[unit] and one != unit]
-        best = None
-        for entry in queues[queue[unit]]:
-            bucket, left = entry
-            if not (beyond or left >= rows[unit]) or not fits(unit, bucket):
+        A region of the next width is its number without the last binary digit.
+        """
+        self.region, self.value, self.rows, self.person, self.signature = (
+            region,
+            value,
+            rows,
+            person,
+            signature,
+        )
+        self.forbidden, self.spare = [set(one) for one in forbidden], list(spare)
+        self.widths, self.found = [dict(one) for one in widths], list(found)
+
+    def places(self, unit, width, bucket):
+        """Keys of the places that are taken with one in a region, and the fewest that are open."""
+        keys = [
+            (wider, (self.region[unit] >> wider, self.value[unit], bucket))
+            for wider in range(width, len(self.widths))
+        ]
+        return keys, min(self.widths[wider][key] for wider, key in keys)
+
+    def buckets(self, unit, width, least, taken=frozenset()):
+        """The buckets of a width for a unit whose person gets the signature `taken`, and their places."""
+        for bucket, its in enumerate(self.signature):
+            if (self.region[unit] >> width, self.value[unit], bucket) not in self.widths[
+                width
+            ] or its & taken:
                 continue
-            fit = sum(
-                found[one] < 0
-                and any(
-                    places >= rows[one]
-                    and not signature[other] & signature[bucket]
-                    and fits(one, other, signature[bucket])
-                    for other, places in queues[queue[one]]
-                )
-                for one in others
-            )
-            if best is None or (fit, left) > (best[0], best[1]):
-                best = fit, left, entry
-        if best is not None:
-            best[2][1] -= rows[unit]
-            found[unit] = best[2][0]
-            spare[person[unit]] -= len(signature[found[unit]]) - 3
-            forbidden[person[unit]] |= signature[found[unit]]
-    return found
+            _, left = self.places(unit, width, bucket)
+            larger = sum(len(one) - 3 for one in (its, taken) if one)
+            meets = (self.forbidden[self.person[unit]] - {self.value[unit]}) & its
+            if left >= least and larger <= self.spare[self.person[unit]] and not meets:
+                yield bucket, left
+
+    def choices(self, unit, beyond):
+        others = [
+            one
+            for one in np.flatnonzero(self.person == self.person[unit])
+            if one != unit and self.found[one] < 0
+        ]
+        for width in range(len(self.widths)):
+            for bucket, left in self.buckets(unit, width, -99 if beyond else self.rows[unit]):
+                taken = self.signature[bucket]
+                fit = sum(any(self.buckets(one, width, self.rows[one], taken)) for one in others)
+                yield fit, -width, left, -bucket
+
+    def place(self, order, beyond):
+        for unit in order:
+            if self.found[unit] >= 0 or not (choices := list(self.choices(unit, beyond))):
+                continue
+            _, width, _, bucket = max(choices)
+            keys, _ = self.places(unit, -width, -bucket)
+            for wider, key in keys:
+                self.widths[wider][key] -= self.rows[unit]
+            self.found[unit] = -bucket
+            self.spare[self.person[unit]] -= len(self.signature[-bucket]) - 3
+            self.forbidden[self.person[unit]] |= self.signature[-bucket]
+        return self.found
 
 
 @pytest.mark.parametrize("seed", range(200 if is_thorough() else 30))
@@ -338,17 +364,36 @@ def test_units_are_placed_as_plain_python_places_them(seed):
     value = rng.integers(0, min(values, 9), units)
     person = np.sort(rng.integers(0, 14, units))
     forbidden = [set(value[person == one].tolist()) | set(rng.choice(values, 1)) for one in range(14)]
-    queues = [
-        [(bucket, int(rng.integers(0, 5))) for bucket in range(buckets) if one in signature[bucket]]
-        for one in range(9)
+    region = rng.integers(0, 4, units)
+    widths = [
+        {
+            (node, one, bucket): int(rng.integers(0, 5))
+            for node in range(4 >> width)
+            for one in range(9)
+            for bucket in range(buckets)
+            if one in signature[bucket] and (width == 2 or rng.random() < 0.5)
+        }
+        for width in range(3)
     ]
+    for wider in (1, 2):  # whoever is wanted in a region is wanted in the one around it
+        for node, one, bucket in widths[wider - 1]:
+            widths[wider].setdefault((node >> 1, one, bucket), int(rng.integers(0, 5)))
     order, rows = rng.permutation(units), rng.integers(1, 4, units)
     found = np.where(rng.random(units) < 0.2, rng.integers(0, buckets, units), -1)
     spare = rng.integers(0, 5, 14)
-    for beyond in (False, True):
-        expected = plain(
-            order, value, value, rows, person, forbidden, spare, signature, queues, found, beyond
+    entries = [(width, *key, left) for width, one in enumerate(widths) for key, left in one.items()]
+    queues = {
+        key: number
+        for number, key in enumerate(
+            (width, node, one) for width in range(3) for node in range(4 >> width) for one in range(9)
         )
+    }
+    entries.sort(key=lambda entry: (queues[entry[:3]], entry[3]))
+    place = {entry[:4]: number for number, entry in enumerate(entries)}
+    of_queue = np.array([queues[entry[:3]] for entry in entries])
+    for beyond in (False, True):
+        plain = Plain(region, value, rows, person, forbidden, spare, signature, widths, found)
+        expected = plain.place(order, beyond)
 
         def words(sets):
             bits = np.zeros((len(sets), -(-values // 64)), np.uint64)
@@ -357,11 +402,15 @@ def test_units_are_placed_as_plain_python_places_them(seed):
                     bits[row, one // 64] |= np.uint64(1) << np.uint64(one % 64)
             return bits
 
-        entries = [entry for one in queues for entry in one]
         got = found.copy()
         place_units(
             order,
-            value,
+            np.array(
+                [
+                    [queues[width, region[unit] >> width, value[unit]] for unit in range(units)]
+                    for width in range(3)
+                ]
+            ),
             value,
             rows,
             person,
@@ -369,9 +418,10 @@ def test_units_are_placed_as_plain_python_places_them(seed):
             spare.copy(),
             words(signature),
             np.array([len(one) - 3 for one in signature]),
-            np.cumsum([0, *map(len, queues)]),
-            np.array([entry[0] for entry in entries], np.int64),
-            np.array([entry[1] for entry in entries], np.int64),
+            np.searchsorted(of_queue, np.arange(len(queues) + 1)),
+            np.array([entry[3] for entry in entries], np.int64),
+            np.array([place.get((width + 1, node >> 1, *key), -1) for width, node, *key, _ in entries]),
+            np.array([entry[4] for entry in entries], np.int64),
             got,
             beyond,
         )
