@@ -51,6 +51,9 @@ USUAL_TAU_SQUARED, SPREAD = 0.1, 1.5
 CLUSTERED, INDEPENDENT = 0.1, 0.001
 """People of a group are alike: a place on an attribute counts so many times more for each person of the group
 who is there (Polya's urn), and so many times for people who are all but independent."""
+LEAST_END = 0.001
+"""An end of an interval has at least so large a share of the interval's mass where it is asked how many people of
+the group are there: the answer hangs on ratios, and the masses of very small ends are lost in rounding."""
 AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 CROWDED, MISPLACED, UNEVEN = 1.7, 0.013, 0.26
@@ -139,6 +142,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
         "misplaced": 0 if is_exact else MISPLACED,
         "unevenly": 0 if is_exact else UNEVEN,
+        "least_end": LEAST_END,
         "at_ends": AT_ENDS,
         "clustered": CLUSTERED,
         "independent": INDEPENDENT,
