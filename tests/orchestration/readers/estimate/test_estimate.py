@@ -274,9 +274,7 @@ def test_of_three_people_one_is_at_either_end_however_many_values_there_are(tmp_
     declared = contract(place={"kind": "number", "domain": domain})
     places = np.random.default_rng(1).uniform(*domain, 300).astype(type(domain[1]))
     values, group = pl.Series(VALUE, ["a", "b", "c"] * 100), np.repeat(np.arange(100), 3)
-    tables = generalize(
-        pl.DataFrame({"qi_0": places}), values, group, np.zeros(300, bool), declared
-    ).tables
+    tables = generalize(pl.DataFrame({"qi_0": places}), values, group, np.zeros(300, bool), declared).tables
     with connected(tmp_path, declared, tables) as connection:
         spread = connection.sql("SELECT at_low, inside FROM estimate_spread(0.0001)").fetchall()
     assert len(spread) == 100
