@@ -51,14 +51,18 @@ USUAL_TAU_SQUARED, SPREAD = 0.1, 1.5
 CLUSTERED, INDEPENDENT = 0.1, 0.001
 """People of a group are alike: a place on an attribute counts so many times more for each person of the group
 who is there (Polya's urn), and so many times for people who are all but independent."""
+LEAST_END = 0.001
+"""An end of an interval is taken to have at least so large a share of the interval's mass: how many people of
+a group are there hangs on ratios of masses, and very small ones are lost in rounding."""
 AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
-CROWDED, MISPLACED, UNEVEN = 1.7, 0.013, 0.26
+CROWDED, GATHERED, MISPLACED, UNEVEN = 1.7, 0.04, 0.003, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
 times that of people who stand independently (with exact quasi-identifiers: that of values dealt to a group's
-people by lot, and no more than if they were dealt to those of a stratum); that of the log odds of meeting a
-condition is `MISPLACED`, divided by the part of the condition that intervals decide; and the square of the
-difference that it makes if people are spread evenly instead counts so many times
+people by lot, and no more than if they were dealt to those of a stratum), and people of one group gather
+somewhere, by a variance of their log odds of meeting a condition of `GATHERED`. That of all groups' log odds
+is `MISPLACED`, divided by the part of the condition that intervals decide; and the square of the difference
+that it makes if people are spread evenly and in line instead counts so many times
 (benchmarks/measures/estimates.py)."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, in widths of the bin."""
@@ -135,10 +139,13 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "thinned": 1 if is_exact else THINNED,
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "is_exact": is_exact,
-        "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
+        "exact": "beside * (1 - least(1, y))"
+        if is_exact
+        else f"({CROWDED} * placed + {GATHERED} * gathered)",
         "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
         "misplaced": 0 if is_exact else MISPLACED,
         "unevenly": 0 if is_exact else UNEVEN,
+        "least_end": LEAST_END,
         "at_ends": AT_ENDS,
         "clustered": CLUSTERED,
         "independent": INDEPENDENT,

@@ -268,6 +268,19 @@ def test_somebody_is_at_either_end_of_an_interval(tmp_path, alike):
         assert isclose(inside, between / total, rel_tol=1e-4, abs_tol=1e-6)
 
 
+@pytest.mark.parametrize("domain", [[0.0, 1.0], [0, 10_000_000], [0, 1000]])
+def test_of_three_people_one_is_at_either_end_however_many_values_there_are(tmp_path, domain):
+    """Ends of hardly any mass were lost in rounding, and all three were taken to be inside."""
+    declared = contract(place={"kind": "number", "domain": domain})
+    places = np.random.default_rng(1).uniform(*domain, 300).astype(type(domain[1]))
+    values, group = pl.Series(VALUE, ["a", "b", "c"] * 100), np.repeat(np.arange(100), 3)
+    tables = generalize(pl.DataFrame({"qi_0": places}), values, group, np.zeros(300, bool), declared).tables
+    with connected(tmp_path, declared, tables) as connection:
+        spread = connection.sql("SELECT at_low, inside FROM estimate_spread(0.0001)").fetchall()
+    assert len(spread) == 100
+    assert np.allclose(spread, 1 / 3, atol=0.02)
+
+
 def test_nobody_need_be_at_the_ends_of_an_interval_that_was_widened(tmp_path):
     declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
     codes = pl.DataFrame({"qi_0": [41, 41, 44]})
