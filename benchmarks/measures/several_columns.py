@@ -6,7 +6,7 @@ products". Each release replaces a tenth of the people. "Left over" are people w
 held back; with m = 2 and two columns, `people_per_group` is 2, and people whose group would have a
 counterfeit wait, too. NCP is the share of its domain that an interval covers. Errors are the mean relative
 error of 200 counts of people with one value of the first or second column, or one combination, whose
-quasi-identifiers lie in half of their domains; people are taken to be spread evenly in their group, and small
+quasi-identifiers lie in half of their domains around somebody's; people are taken to be spread evenly in their group, and small
 counts count as 0.5 % of the people: few people have one combination, so its errors are the smallest. Nothing
 counts both columns of two products. Seconds are of the algorithm.
 
