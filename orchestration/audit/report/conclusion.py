@@ -222,7 +222,6 @@ def _residual_risk(report: Report) -> Iterator[Text]:
             " allows for a guess from a person's own groups alone.",
             promised=100 * promised,
         )
-        yield Text("Learning from everybody's groups is another attack, which the contract does not limit.")
         yield _beside_what_is_promised(risk.guessed, promised, risk.error or 0.0)
 
 
@@ -230,13 +229,13 @@ def _beside_what_is_promised(guessed: float, promised: float, error: float) -> T
     """Whether learning was right more often than is promised of other guesses, by more than chance makes."""
     if abs(guessed - promised) <= 2 * error:
         return Text(
-            "It is right as often as that, as far as chance lets it be told (standard error: {error:.1f} %),"
-            " and breaks no promise.",
+            "Learning from all groups, which is not limited, is right as often, but for chance (standard error:"
+            " {error:.1f} %).",
             error=100 * error,
         )
     if guessed > promised:
-        return Text("It is right more often than that, which breaks no promise.")
-    return Text("It is right less often than that.")
+        return Text("Learning from all groups is not limited: to be right more often breaks no promise.")
+    return Text("Learning from all groups, which is not limited, is right less often.")
 
 
 def _what_remains(report: Report) -> Text:

@@ -307,7 +307,7 @@ def test_the_conclusion_says_what_risk_remains_on_a_scale(audited, name):
     assert f"guesses {100 * worst['learned']:.0f} % of the people's values right" in told["conclusion"]
     assert f"the most frequent value, {100 * worst['most_frequent']:.0f} %." in told["conclusion"]
     assert "33 % is the most that the contract allows" in told["conclusion"]
-    assert "is another attack, which the contract does not limit." in told["conclusion"]
+    assert "Learning from all groups" in told["conclusion"]
 
 
 def test_without_a_promise_and_without_a_guess_the_conclusion_claims_no_limit(report):
@@ -319,9 +319,9 @@ def test_without_a_promise_and_without_a_guess_the_conclusion_claims_no_limit(re
 @pytest.mark.parametrize(
     ("guessed", "said"),
     [
-        (0.38, "It is right more often than that, which breaks no promise."),
-        (0.34, "It is right as often as that, as far as chance lets it be told (standard error: 0.7 %)"),
-        (0.30, "It is right less often than that."),
+        (0.38, "Learning from all groups is not limited: to be right more often breaks no promise."),
+        (0.34, "is right as often, but for chance (standard error: 0.7 %)."),
+        (0.30, "is right less often."),
     ],
 )
 def test_a_guess_above_what_is_promised_is_said_to_be_no_breach(report, guessed, said):
