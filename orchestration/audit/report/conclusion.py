@@ -203,8 +203,8 @@ def _residual_risk(report: Report) -> Iterator[Text]:
     else:
         yield Text(
             "Residual risk: an attacker who learns from the groups of {release} guesses {guessed:.0f} % of"
-            " the people's values right, the most of any release; without the release, by always naming the"
-            " most frequent value, {without:.0f} %.",
+            " the people's values right, the most of any release; without it, by naming the most frequent"
+            " value, {without:.0f} %.",
             release=release,
             guessed=guessed,
             without=100 * risk.without,
@@ -218,8 +218,7 @@ def _residual_risk(report: Report) -> Iterator[Text]:
         )
     else:
         yield Text(
-            "On this scale, 100 % is everybody's value, and {promised:.0f} % is the most that the contract"
-            " allows for a guess from a person's own groups alone.",
+            "{promised:.0f} % is the most that the contract allows by a person's own groups alone.",
             promised=100 * promised,
         )
         yield _beside_what_is_promised(risk.guessed, promised, risk.error or 0.0)
@@ -228,14 +227,10 @@ def _residual_risk(report: Report) -> Iterator[Text]:
 def _beside_what_is_promised(guessed: float, promised: float, error: float) -> Text:
     """Whether learning was right more often than is promised of other guesses, by more than chance makes."""
     if abs(guessed - promised) <= 2 * error:
-        return Text(
-            "Learning from all groups, which is not limited, is right as often, but for chance (standard error:"
-            " {error:.1f} %).",
-            error=100 * error,
-        )
+        return Text("Learning is not limited: it is as often right, but for chance.")
     if guessed > promised:
-        return Text("Learning from all groups is not limited: to be right more often breaks no promise.")
-    return Text("Learning from all groups, which is not limited, is right less often.")
+        return Text("Learning is not limited: to be right more often breaks no promise.")
+    return Text("Learning is not limited: it is right less often.")
 
 
 def _what_remains(report: Report) -> Text:
