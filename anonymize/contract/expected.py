@@ -31,7 +31,10 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaFigures(Figures):
-    """The numbers of people by what became of them since the snapshot before; None if it can't be counted."""
+    """The numbers of people by what became of them since the snapshot before; None if it can't be counted.
+
+    Where people may have several rows, these are numbers of rows, and those of the people stand beside them.
+    """
 
     carried: Total
     """In both snapshots, with the same sensitive value."""
@@ -51,6 +54,19 @@ class DeltaFigures(Figures):
     """Deleted, while their identifier is there in another form."""
     all_but_one_character: Counted = None
     """Inserted under an identifier that is like a deleted one but for a character."""
+    people_before: Counted = None
+    """The people of the snapshot before, where they may have several rows; so are the next two."""
+    people_now: Counted = None
+    """Those of this snapshot."""
+    people_in_both: Counted = None
+    """Those of both."""
+
+    def of_people(self) -> tuple[int, int, int]:
+        """The people of the snapshot before, of this one and of both, however many rows they have."""
+        rows = self.carried + self.changed + self.corrected
+        if self.people_before is None or self.people_now is None or self.people_in_both is None:
+            return rows + self.deleted, rows + self.inserted, rows
+        return self.people_before, self.people_now, self.people_in_both
 
 
 Expected = tuple[str, str | None, float, float | None, float | None]
@@ -66,10 +82,11 @@ def expected_of_snapshot(
     carried, `identifiers`; of the first snapshot for `people` alone. Beside that, there are `own_values` and
     `free_text` of each sensitive column, by the publisher's name, if `own_values` counted it (`own`);
     `column` is null elsewhere. `odd` is 1 where what was found is neither ordinary nor `accepted` this once.
+    Values are those of rows, where people may have several; who comes, stays and leaves are people.
     """
     expect = contract.expect
+    before, people, stayed = figures.of_people()
     both = figures.carried + figures.changed + figures.corrected
-    before, people = both + figures.deleted, both + figures.inserted
     fewest, most = expect.people or (1, None)
     rows: list[Expected] = [("people", None, float(people), float(fewest), most)]
     if before:
@@ -78,12 +95,12 @@ def expected_of_snapshot(
             sensitive = contract.sensitive
             changed = CHANGED if sensitive is not None and sensitive.semantics == "persistent" else 1.0
         rows += [
-            ("carried", None, both / before, expect.carried, None),
-            ("new", None, figures.inserted / max(1, people), None, expect.new),
+            ("carried", None, stayed / before, expect.carried, None),
+            ("new", None, (people - stayed) / max(1, people), None, expect.new),
             ("changed", None, figures.changed / max(1, both), None, changed),
             (RENAMED, None, float(figures.renamed or 0), None, 0.0),
         ]
-        if both / before >= expect.carried:  # else it is `carried` that is odd
+        if stayed / before >= expect.carried:  # else it is `carried` that is odd
             rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
     for column in () if own is None else own.iter_rows(named=True):
         rows += _expected_of_column(**column)
@@ -115,18 +132,22 @@ def expected_of_release(
     return _judged(rows, accepted)
 
 
-def describe_odd(evidence: pl.DataFrame) -> list[str]:
-    """Describe for a publisher each odd measure: what was found and what is expected."""
+def describe_odd(evidence: pl.DataFrame, counted: str = "people") -> list[str]:
+    """Describe for a publisher each odd measure: what was found and what is expected.
+
+    `counted` is what a snapshot's rows are counted in (`counted_in`).
+    """
     return [
-        _words(**{name: row[name] for name in ("measure", "column", "found", "least", "most")})
+        _words(counted, **{name: row[name] for name in ("measure", "column", "found", "least", "most")})
         for row in evidence.filter(pl.col("odd") > 0).iter_rows(named=True)
     ]
 
 
-def describe_expected(evidence: pl.DataFrame) -> str:
-    """Every measure in a publisher's words: what was found, and what is expected."""
+def describe_expected(evidence: pl.DataFrame, counted: str = "people") -> str:
+    """Every measure in a publisher's words: what was found, and what is expected; `counted` as above."""
     return "; ".join(
-        f"{_meaning(measure, column, found)} ({_limits(least, most)}{', accepted' if accepted else ''})"
+        f"{_meaning(counted, measure, column, found)}"
+        f" ({_limits(least, most)}{', accepted' if accepted else ''})"
         for measure, column, found, least, most, accepted in evidence.select(
             "measure", "column", "found", "least", "most", "accepted"
         ).iter_rows()
@@ -142,15 +163,15 @@ _MEANINGS = {
     "people": "the snapshot has {found:,.0f} people",
     "carried": "{found:.1%} of the people of the snapshot before are in this one",
     "new": "{found:.1%} of the people were not in the snapshot before",
-    "changed": "{found:.1%} of the people in both snapshots have another sensitive value",
-    RENAMED: "{found:,.0f} people have a value that looks renamed",
+    "changed": "{found:.1%} of the {counted} in both snapshots have another sensitive value",
+    RENAMED: "{found:,.0f} {counted} have a value that looks renamed",
     IDENTIFIERS: "{found:,.0f} people of the snapshot before are here under an identifier in another form"
     " (spaces, capital letters, leading zeros, signs that nobody sees)",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
     "guessed": "{found:.1%} of the people's values would be guessed right by learning from the groups",
-    OWN_VALUES: "{found:.1%} of the people have a value of {column} that nobody else has",
-    FREE_TEXT: "{found:.1%} of the people have a value of {column} that nobody else has and that looks like a"
-    " sentence, a number of a person or an address",
+    OWN_VALUES: "{found:.1%} of the {counted} have a value of {column} that nobody else has",
+    FREE_TEXT: "{found:.1%} of the {counted} have a value of {column} that nobody else has and that looks"
+    " like a sentence, a number of a person or an address",
 }
 
 
@@ -158,12 +179,14 @@ MEASURES = tuple(_MEANINGS)
 """The names by which what is odd is accepted."""
 
 
-def _meaning(measure: str, column: str | None, found: float) -> str:
-    return _MEANINGS[measure].format(found=found, column=column)
+def _meaning(counted: str, measure: str, column: str | None, found: float) -> str:
+    return _MEANINGS[measure].format(counted=counted, found=found, column=column)
 
 
-def _words(measure: str, column: str | None, found: float, least: float | None, most: float | None) -> str:
-    meaning = _meaning(measure, column, found)
+def _words(
+    counted: str, measure: str, column: str | None, found: float, least: float | None, most: float | None
+) -> str:
+    meaning = _meaning(counted, measure, column, found)
     if measure in (RENAMED, IDENTIFIERS, OWN_VALUES, FREE_TEXT):  # no key of `expect` says how many may
         return meaning
     limit = f"at least {least:,.10g}" if least is not None and found < least else f"at most {most:,.10g}"

@@ -15,6 +15,7 @@ from republish.anonymize.contract import QuasiIdentifier, Schema
 from republish.anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from republish.anonymize.formats.published import GROUP, Published, stated_counterfeits
 from republish.anonymize.people.codes import MISSING_CODE, code_domain, decode, encode
+from republish.anonymize.people.rows import counted_in
 from republish.anonymize.plot import Plot, ShareChart, Steps
 from republish.anonymize.text import Text
 
@@ -206,18 +207,20 @@ def _of_groups(groups: pl.DataFrame, _schema: Schema) -> Tables:
 
 def published_names(column: str, attribute: QuasiIdentifier) -> list[str]:
     """Our names of the columns that a quasi-identifier is published in."""
-    return [f"{column}_{part}" for part in _parts(attribute)]
+    return [f"{column}_{part}" for part in _parts(attribute, "people")]
 
 
-def _parts(attribute: QuasiIdentifier) -> dict[str, Text]:
-    """What is published of a quasi-identifier, and what it says."""
+def _parts(attribute: QuasiIdentifier, counted: str) -> dict[str, Text]:
+    """What is published of a quasi-identifier, and what it says; `counted` as `counted_in` has it."""
     name = attribute.name
     parts = {
         "low": Text("lowest {column} in the group", column=name),
         "high": Text("highest {column} in the group", column=name),
     }
     if attribute.publishes_missing:
-        parts["missing"] = Text("how many people of the group have no {column}", column=name)
+        people = Text("how many people of the group have no {column}", column=name)
+        rows = Text("how many rows of the group have no {column}", column=name)
+        parts["missing"] = rows if counted == "rows" else people
     return parts
 
 
@@ -231,7 +234,7 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
             column,
         )
         for column, qi in schema.attributes()
-        for part, words in _parts(qi).items()
+        for part, words in _parts(qi, counted_in(schema)).items()
     ]
     group = PublishedColumn("group_id", "group_id", "Int64", "the group; groups are numbered by content")
     values = [

@@ -8,6 +8,7 @@ import polars as pl
 
 from republish.anonymize.columns import CORRECTED, PSEUDONYM, VALUE
 from republish.anonymize.contract.expected import DeltaFigures
+from republish.anonymize.people.persons import PERSON_BYTES, persons_of
 
 CHANGES = ("carried", "changed", "deleted", "inserted")
 """What can become of a person between two snapshots."""
@@ -61,14 +62,32 @@ def delta(
 def delta_figures(changes: pl.DataFrame) -> DeltaFigures:
     """Count the people who were carried, changed, deleted and inserted, and those who `moved`.
 
-    `changes` is what `delta` returned; its column `corrected` may say whose value was wrong so far.
+    `changes` is what `delta` returned; its column `corrected` may say whose value was wrong so far. Where it
+    has rows of people who may have several, people are counted, too: somebody is in both snapshots who has a
+    row in each.
     """
     corrected = pl.col("change") == "changed"
     corrected &= pl.col(CORRECTED) if CORRECTED in changes.columns else pl.lit(value=False)
     others = changes.filter(~corrected)["change"]
     counts = {change: int((others == change).sum()) for change in CHANGES}
     moved = int(changes["moved"].sum())
-    return DeltaFigures(**counts, moved=moved, corrected=changes.height - others.len())
+    return DeltaFigures(
+        **counts, moved=moved, corrected=changes.height - others.len(), **_people_counted(changes)
+    )
+
+
+def _people_counted(changes: pl.DataFrame) -> dict[str, int]:
+    """The people of both snapshots by their names in `DeltaFigures`; nothing where each has one row."""
+    change, names = pl.col("change"), changes[PSEUDONYM]
+    if (names.bin.size() <= PERSON_BYTES).all():
+        return {}
+    each = changes.group_by(persons_of(names)).agg(
+        before=(change != "inserted").any(), now=(change != "deleted").any()
+    )
+    before, now = pl.col("before"), pl.col("now")
+    both = before & now
+    counts = each.select(people_before=before.sum(), people_now=now.sum(), people_in_both=both.sum())
+    return dict(counts.row(0, named=True))
 
 
 def _sensitive(table: pl.DataFrame) -> dict[str, str]:

@@ -94,10 +94,14 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def describe_renamings(suspected: pl.DataFrame) -> list[str]:
-    """Describe each suspected renaming for a publisher. Every value in it is carried by several people."""
+def describe_renamings(suspected: pl.DataFrame, counted: str = "people") -> list[str]:
+    """Describe each suspected renaming for a publisher. Every value in it is carried by several people.
+
+    `counted` is what they are counted in (`counted_in`).
+    """
+    those = "people who" if counted == "people" else f"{counted} that"
     return [
-        f"Nobody has {gone!r} any more, and {people:,} of the {stayed:,} people who had it now have"
+        f"Nobody has {gone!r} any more, and {people:,} of the {stayed:,} {those} had it now have"
         f" {' or '.join(map(repr, became))}"
         for gone, became, people, stayed, _ in suspected.iter_rows()
     ]

@@ -6,6 +6,8 @@ row says whose it is, and everything about a person is found by the pseudonym th
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, ROW_NAME
@@ -29,6 +31,25 @@ def has_several_rows(schema: Table) -> bool:
 def counted_in(schema: Table) -> str:
     """What a snapshot's rows are counted in, in words: people, or the rows of people who have several."""
     return "rows" if has_several_rows(schema) else "people"
+
+
+def as_counted(words: str, schema: Table) -> str:
+    """Words on people of whom rows are counted: on rows, where a person may have several.
+
+    Every text on a count of rows goes through it, or says `counted_in`; one on persons does neither.
+    """
+    return of_rows(words) if has_several_rows(schema) else words
+
+
+def of_rows(words: str) -> str:
+    """Words on people, on rows.
+
+    Examples
+    --------
+    >>> of_rows("12 people who left"), of_rows("people whose value changed")
+    ('12 rows that left', 'rows whose value changed')
+    """
+    return re.sub(r"\bpeople( who\b)?", lambda found: "rows that" if found[1] else "rows", words)
 
 
 def with_row_names(people: pl.DataFrame, schema: Table) -> pl.DataFrame:

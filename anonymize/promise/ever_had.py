@@ -42,6 +42,7 @@ class EverHad(Part):
     )
     counted = SeveralRowsFigures
     figures: ClassVar[tuple[Figure, ...]] = (
+        Figure("persons", "people so far"),
         Figure("most_values", "most different values of a person"),
         Figure("alike", "people with two values under one signature"),
         Figure("in_one_group", "people with two rows in one group"),

@@ -15,7 +15,7 @@ import polars as pl
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Table
-from republish.anonymize.people.codes import code_domain
+from republish.anonymize.people.codes import MISSING_CODE, code_domain
 
 DELTA = 0.005
 """Counts below this share of all people are not asked to be more accurate than that (section 4.2)."""
@@ -63,6 +63,51 @@ def random_workload(
         )
     asked = [None] * queries if values is None else values[rng.integers(len(values), size=queries).tolist()]
     return Workload(tuple(columns), low, high, tuple(asked))
+
+
+def workload_of_people(
+    schema: Table, people: pl.DataFrame, queries: int, width: float, rng: np.random.Generator
+) -> Workload:
+    """Draw queries that somebody answers to: on all quasi-identifiers, and one sensitive value.
+
+    With many quasi-identifiers, or domains that are wider than the table, random intervals hold nobody, and
+    a count of nobody is right whatever is published. So each query is about a person, drawn at random: it
+    asks for their value, and for an interval of each domain, anywhere around their quasi-identifier.
+
+    Parameters
+    ----------
+    schema
+        The quasi-identifiers with their domains.
+    people
+        The truth: `value`, `qi_0`, … as codes; not empty. Those without a missing one are drawn, if any is.
+    queries
+        How many.
+    width
+        The share of a domain that an interval covers; of a whole-number one, at least one value.
+    rng
+        Who is drawn, and where the intervals are: the same, in whichever order people are.
+    """
+    attributes = dict(schema.attributes())
+    ordered = people.select(VALUE, *attributes).sort(pl.all())
+    there = [pl.col(column) != MISSING_CODE for column, qi in attributes.items() if qi.publishes_missing]
+    whole = ordered.filter(there) if there else ordered
+    drawn = (ordered if whole.is_empty() else whole)[rng.integers(len(whole) or len(ordered), size=queries)]
+    low, high = np.empty((2, queries, len(attributes)))
+    for position, (column, attribute) in enumerate(attributes.items()):
+        lowest, highest = code_domain(attribute)
+        own = drawn[column].to_numpy().clip(lowest, highest)
+        if attribute.discrete:
+            covered = max(1, round(width * (highest - lowest + 1)))
+            first = np.maximum(lowest, own - covered + 1)
+            low[:, position] = rng.integers(first, np.minimum(own, highest - covered + 1) + 1)
+            high[:, position] = low[:, position] + covered - 1
+        else:
+            length = width * (highest - lowest)
+            low[:, position] = rng.uniform(
+                np.maximum(lowest, own - length), np.minimum(own, highest - length)
+            )
+            high[:, position] = low[:, position] + length
+    return Workload(tuple(attributes), low, high, tuple(drawn[VALUE]))
 
 
 def random_intervals(

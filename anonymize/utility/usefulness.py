@@ -19,10 +19,10 @@ from republish.anonymize.utility.discernibility import discernibility
 from republish.anonymize.utility.queries import (
     Workload,
     overlap,
-    random_workload,
     relative_errors,
     true_counts,
     workload_error,
+    workload_of_people,
 )
 
 QUERIES = 200
@@ -68,8 +68,9 @@ def usefulness(
 ) -> Usefulness:
     """Measure how wide a release's intervals are, and how far counts that are estimated from it are off.
 
-    The queries are always the same random ones: each asks for people with one sensitive value, whose
-    quasi-identifiers all lie in an interval of half of their domain.
+    The queries are random, and always the same of one table: each asks for people with one sensitive value,
+    whose quasi-identifiers all lie in an interval of half of their domain, around those of somebody in the
+    table (`workload_of_people`).
 
     Parameters
     ----------
@@ -128,8 +129,7 @@ def _answers(
     boxes: pl.DataFrame, published: Published, schema: Schema, known: pl.DataFrame
 ) -> tuple[Workload, Ints, Floats]:
     """The random queries, their true answers and those estimated from the release."""
-    columns, values = [column for column, _ in schema.attributes()], known[VALUE].unique().sort()
-    workload = random_workload(schema, columns, values, QUERIES, WIDTH, np.random.default_rng(0))
+    workload = workload_of_people(schema, known, QUERIES, WIDTH, np.random.default_rng(0))
     return workload, true_counts(known, workload), grouped_counts(boxes, published, workload, schema)
 
 

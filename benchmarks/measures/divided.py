@@ -2,7 +2,7 @@
 
 Made-up census people under m-invariance (m = 10), one tenth of them replaced before the second release. NCP
 is the share of its domain that an interval covers; the error is the median over 200 random counts that are
-estimated from the release.
+estimated from the release, each of people around somebody who is in the table.
 """
 
 from __future__ import annotations

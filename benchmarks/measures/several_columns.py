@@ -6,9 +6,9 @@ products". Each release replaces a tenth of the people. "Left over" are people w
 held back; with m = 2 and two columns, `people_per_group` is 2, and people whose group would have a
 counterfeit wait, too. NCP is the share of its domain that an interval covers. Errors are the mean relative
 error of 200 counts of people with one value of the first or second column, or one combination, whose
-quasi-identifiers lie in half of their domains; people are taken to be spread evenly in their group, and small
-counts count as 0.5 % of the people: few people have one combination, so its errors are the smallest. Nothing
-counts both columns of two products. Seconds are of the algorithm.
+quasi-identifiers lie in half of their domains around somebody's; people are taken to be spread evenly in
+their group, and small counts count as 0.5 % of the people: few people have one combination, so its errors are
+the smallest. Nothing counts both columns of two products. Seconds are of the algorithm.
 
 The attack on two products is one on the last snapshot, published once: an adversary who knows everybody's
 group in both tables, and which values go together in the table, keeps of each person's m times m

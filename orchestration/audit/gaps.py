@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from republish.anonymize.attack.figures import AttackFigures, RiskFigures
+from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.promise import Posterior
 from republish.anonymize.text import Text
 from republish.orchestration.audit.findings import AttackedSeries, Gap
@@ -60,6 +61,11 @@ def _left_out_gaps(material: Material) -> list[Gap]:
             "{{}} people whom releases leave out because {name} is missing (a person counts in each of them)",
             name=_braced(name),
         )
+        if has_several_rows(contract):
+            what = Text(
+                "{{}} rows that releases leave out because {name} is missing (a row counts in each of them)",
+                name=_braced(name),
+            )
         if people or name in sensitive:
             gaps.append(Gap(what, LEFT_OUT, (people,), series.name))
     return gaps

@@ -17,6 +17,7 @@ from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Product
 from republish.anonymize.errors import AuditFailed
 from republish.anonymize.figures import Figures
+from republish.anonymize.people.rows import as_counted
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principles import principle_of, publisher_of
 from republish.anonymize.promise import Promise
@@ -151,7 +152,8 @@ def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audi
             figures_of_all([one.counted[name] for one in judged]) if table is None else figures_of(table)
         )
         check = checks[name]
-        verdicts.append(verdict.with_words(check.describe(counted), table, check.figures(counted)))
+        words = as_counted(check.describe(counted), contract)
+        verdicts.append(verdict.with_words(words, table, check.figures(counted)))
     return Audit(tuple(verdicts), findings, whole.figures)
 
 

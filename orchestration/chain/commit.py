@@ -14,7 +14,7 @@ from republish.orchestration.chain.changes import declared
 from republish.orchestration.chain.making import Clock
 from republish.orchestration.chain.merging import merge_shards
 from republish.orchestration.chain.shard import ShardResult
-from republish.orchestration.series.release_record import ReleaseRecord, write_committed
+from republish.orchestration.series.release_record import DIFFERENT_PEOPLE, ReleaseRecord, write_committed
 from republish.orchestration.series.series import Series
 
 
@@ -53,7 +53,7 @@ def commit(
         parameters=contract.principle.model_dump(mode="json"),
         declared=declared(contract),
         promises=made.promises,
-        figures=made.figures.as_json() | _widths(parts),
+        figures=made.figures.as_json() | _widths(parts) | _different_people(parts),
         attack=made.audit.figures,
         together=parts[0].together,
         verdicts=made.audit.verdicts,
@@ -71,6 +71,12 @@ def _widths(parts: Sequence[ShardResult]) -> dict[str, float]:
         name: sum(part.widths[name] * part.figures.groups for part in parts) / groups if groups else width
         for name, width in parts[0].widths.items()
     }
+
+
+def _different_people(parts: Sequence[ShardResult]) -> dict[str, int]:
+    """The people of all shards, each of whom is in one; nothing where people have one row."""
+    counted = [part.different_people for part in parts if part.different_people is not None]
+    return {DIFFERENT_PEOPLE: sum(counted)} if counted else {}
 
 
 def _added(some: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:

@@ -24,6 +24,8 @@ from republish.anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
+from republish.anonymize.people.persons import persons_of
+from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.principle.principle import Choice
 from republish.anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from republish.anonymize.utility.usefulness import information_lost, usefulness
@@ -79,22 +81,29 @@ class Compared:
     tables: tuple[pl.DataFrame, ...]
     """T(1), T(2), …: `identifier`, `pseudonym`, `qi_0`, …, `value`."""
     people: int
-    """People in the largest snapshot; more than in any table if these are samples."""
+    """People in the largest snapshot, or their rows where they may have several; more than in any table if
+    these are samples."""
     sensitive: Sensitive | None = None
     """The sensitive columns."""
+    different_people: int | None = None
+    """The people in the largest snapshot, where they may have several rows."""
 
     def about(self) -> dict[str, Any]:
         """Facts of the tables that stand beside the options."""
         return {
             "releases": list(self.releases),
-            "people": self.people,
+            **(
+                {"people": self.people}
+                if self.different_people is None
+                else {"rows": self.people, "people": self.different_people}
+            ),
             "sampled": self.sampled,
             "most_frequent": self.most_frequent,
         }
 
     @property
     def sampled(self) -> int:
-        """People in the largest table."""
+        """People, or rows, in the largest table."""
         return max(table.height for table in self.tables)
 
     @property
@@ -147,7 +156,8 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     if largest.height > most_people:
         last = largest[PSEUDONYM][most_people]  # they are in the order of pseudonyms, which is a lot
         found = [table.filter(pl.col(PSEUDONYM) < last) for table in found]
-    return Compared(tuple(due[: len(found)]), tuple(found), largest.height, series.contract.sensitive)
+    several = persons_of(largest[PSEUDONYM]).n_unique() if has_several_rows(contract) else None
+    return Compared(tuple(due[: len(found)]), tuple(found), largest.height, contract.sensitive, several)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from republish.anonymize.people.renaming import (
     moves_by_column,
     suspected_renamings,
 )
+from republish.anonymize.people.rows import counted_in
 from republish.orchestration.chain.corrections import corrections_of
 from republish.orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, most_people
 from republish.orchestration.contracts.yaml_text import on_a_line
@@ -87,7 +88,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
                 return None
             kept = DeltaFigures.of_all([delta_figures(read_table(own / CHANGES)) for own in folders])
             contract = series.contract
-            return _judged(kept, expected_of_snapshot(kept, contract, contract.accepted(release)))
+            return _judged(kept, expected_of_snapshot(kept, contract, contract.accepted(release)), contract)
         if not all((own / PEOPLE).exists() for own in folders):
             raise HomeError(
                 f"{series.name} {release}: its snapshot was not taken yet. Materialize"
@@ -138,7 +139,7 @@ def compare(series: Series, release: str, predecessor: Predecessor, folder: Path
         )
     parts = list(the_engine().run(compare_shard, jobs, most_people(series, folder)))
     figures, evidence = beside_expected(parts, series.contract, release)
-    compared = _judged(figures, evidence)
+    compared = _judged(figures, evidence, series.contract)
     if not compared.verdict.passed:
         broken, sample = compared.verdict.broken, _snapshots(jobs[0])
         reasons = why_odd(parts, series.contract, release, evidence, broken, sample)
@@ -170,13 +171,12 @@ def why_odd(
 
     `broken` is what the verdict says where no measure is odd; `sample` has the snapshots of a shard.
     """
-    sensitive, renamed = contract.sensitive, _renamed(parts)
-    is_several = sensitive is not None and sensitive.is_several
-    reasons = describe_odd(evidence) or list(broken)
+    renamed = _renamed(parts)
+    reasons = describe_odd(evidence, counted_in(contract)) or list(broken)
     odd = evidence.filter(pl.col("odd") > 0)["measure"].unique(maintain_order=True).to_list()
     if "carried" in odd:
         reasons += filter(None, [_other_form(*sample)])
-    ways_out = [_way_out(renamed, is_several=is_several)] if RENAMED in odd and renamed is not None else []
+    ways_out = [_way_out(renamed, contract)] if RENAMED in odd and renamed is not None else []
     if not {OWN_VALUES, FREE_TEXT}.isdisjoint(odd):
         ways_out.append(OWN)
     accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
@@ -239,23 +239,23 @@ def _other_form(before: Snapshot | None, now: Snapshot) -> str | None:
     return None if before is None else changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])
 
 
-def _way_out(renamed: pl.DataFrame, *, is_several: bool) -> str:
+def _way_out(renamed: pl.DataFrame, contract: Product) -> str:
     """Which values look renamed, and what the contract may say of them."""
     declared = declarable(renamed)
     line = on_a_line({"renamed": declared})[1:-1]
     ways = [f"write under sensitive: {line}"] if declared else []
-    if declared and is_several:
+    if declared and contract.sensitive is not None and contract.sensitive.is_several:
         ways = ["write renamed under its column in sensitive, {own name: the source's}"]
     if len(declared) < renamed.height:
         ways.append("where a value was split, merged or recoded as a number, undo that in the source")
     return (
-        f"{'; '.join(describe_renamings(renamed))}. Two names of one value give away the people"
-        f" who have it: if it is the same value, {', and '.join(ways)}."
+        f"{'; '.join(describe_renamings(renamed, counted_in(contract)))}. Two names of one value give away"
+        f" the people who have it: if it is the same value, {', and '.join(ways)}."
     )
 
 
-def _judged(figures: DeltaFigures, evidence: pl.DataFrame) -> Delta:
-    words = describe_expected(evidence)
+def _judged(figures: DeltaFigures, evidence: pl.DataFrame, contract: Product) -> Delta:
+    words = describe_expected(evidence, counted_in(contract))
     if figures.corrected:
         words += f"; {figures.corrected:,} more have the right one of what was wrong so far"
     if alike := figures.all_but_one_character:

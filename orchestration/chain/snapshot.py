@@ -17,7 +17,7 @@ from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.contract import Product
 from republish.anonymize.contract.combined import combine
 from republish.anonymize.errors import AlreadyPublished, SnapshotError
-from republish.anonymize.people.rows import keyed, with_persons
+from republish.anonymize.people.rows import counted_in, keyed, with_persons
 from republish.orchestration.chain.arrival import missing_before, never_comes
 from republish.orchestration.chain.audit import refuse_broken
 from republish.orchestration.chain.division import Divided, divide
@@ -119,7 +119,7 @@ class Taken:
 
     @property
     def people(self) -> int:
-        """Rows, one per person."""
+        """Rows: one per person, unless they may have several."""
         return int(self.stated["people"])
 
 
@@ -204,7 +204,12 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     # Asked last: until then Great Expectations may still be on its way in.
     faults = counted_together([one.counted for one in found])
     stated = stated_of_all([one.stated for one in found]) | source.stated()
-    words = _in_words(faults, sum(one.forgotten for one in found), stated.get(LEFT_OUT_STATED, {}))
+    words = _in_words(
+        faults,
+        sum(one.forgotten for one in found),
+        stated.get(LEFT_OUT_STATED, {}),
+        counted_in(series.contract),
+    )
     verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
     refuse_broken(f"{series.name} {release}", [verdict])
     return Taken(division, stated, verdict)
@@ -311,14 +316,14 @@ def kept_snapshot(folder: Path) -> Snapshot | None:
     return Snapshot(read_table(folder / PEOPLE), kept.get("columns", {}))
 
 
-def _in_words(faults: pl.DataFrame, forgotten: int, without: Mapping[str, int]) -> str:
+def _in_words(faults: pl.DataFrame, forgotten: int, without: Mapping[str, int], counted: str) -> str:
     """Describe the faults of a snapshot by kind, and how many of its people are not in the release."""
     kinds = [name for name, dtype in faults.schema.items() if dtype.is_integer() and name != "rows"]
     counts = {name: faults[name].sum() for name in kinds}
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     left_out = f" {forgotten:,} of them were forgotten, and are left out." if forgotten else ""
-    left_out += f" {in_words(without)}." if without else ""
-    return f"{faults['rows'][0]:,} people in {faults.height} columns: {found}.{left_out}"
+    left_out += f" {in_words(without, counted)}." if without else ""
+    return f"{faults['rows'][0]:,} {counted} in {faults.height} columns: {found}.{left_out}"
 
 
 def content_digest(people: pl.DataFrame) -> str:
@@ -331,7 +336,7 @@ def _refuse_other_content(series: Series, release: str, now: Mapping[str, Any]) 
     kept = read_json(series.private(release) / KEPT)
     if kept is not None and any(kept.get(name) != now[name] for name in ("people", "columns", "sha256")):
         raise AlreadyPublished(
-            f"{series.name} {release} is published from a snapshot of {kept['people']} people; the source now"
-            " has another one. A published release can't be made again: correct the next one, or begin a"
-            " new series"
+            f"{series.name} {release} is published from a snapshot of {kept['people']}"
+            f" {counted_in(series.contract)}; the source now has another one. A published release can't be"
+            " made again: correct the next one, or begin a new series"
         )

@@ -59,7 +59,8 @@ def compare(
     attack found; learned, the share of people guessed right by who learns from the groups of all releases,
     which no principle bounds; lost, the share of its domain that an interval covers (NCP); the share of
     counterfeits among published tuples; the share of people held back; and the median error of counts, each
-    of people with one sensitive value (of one column), whose quasi-identifiers lie in half of their domain.
+    of people with one sensitive value (of one column) and quasi-identifiers in half of their domain, around
+    those of somebody in the table.
 
     In a sample, intervals are wider and errors larger than in the whole table, and the largest m that works
     may be smaller; the order of the lines is mostly the same. Exit code 3 if every line is refused.

@@ -13,6 +13,7 @@ import polars as pl
 
 from republish.anonymize.contract import Product
 from republish.anonymize.errors import ContractError
+from republish.anonymize.people.rows import counted_in
 from republish.anonymize.plot import Plot
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.comparison import (
@@ -128,14 +129,16 @@ def _numbers(values: str | None, contract: Product, parameter: str | None) -> li
 def _print(series: Series, compared: Compared, options: Sequence[Option]) -> None:
     number, sampled = len(compared.releases), compared.sampled < compared.people
     snapshots = f"{number} snapshots, {compared.releases[0]} to {compared.releases[-1]}"
-    people = f"{f'a sample of {compared.sampled:,} of ' if sampled else ''}{compared.people:,} people"
+    counted, different = counted_in(series.contract), compared.different_people
+    people = f"{f'a sample of {compared.sampled:,} of ' if sampled else ''}{compared.people:,} {counted}"
+    people += "" if different is None else f" of {different:,} people"
     frequent = _percent(compared.most_frequent)
     out.print(
         f"{series.name}: {snapshots if number > 1 else f'the snapshot of {compared.releases[0]}'}, {people}"
     )
     several = compared.sensitive is not None and compared.sensitive.is_several
     named = "the most frequent value" + (" of a column" if several else "")
-    out.print(f"Without any release, {named} is a right guess for {frequent} of the people.")
+    out.print(f"Without any release, {named} is a right guess for {frequent} of the {counted}.")
     width = max(WIDTH, *(len(_name(one)) + 1 for one in options))
     out.print(" " * width + "".join(f"{head:>{len(head) + 2}}" for head in FIGURES.values()))
     for (principle, release_format), group in groupby(options, lambda one: (one.principle, one.format)):

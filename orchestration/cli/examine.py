@@ -240,8 +240,8 @@ def _replaced(series: Series, release: str) -> str | None:
     if found == kept["sha256"]:
         return None
     return (
-        f"is published from a snapshot of {kept['people']:,} people, and the source now has another one. What"
-        " is published stays; correct the next snapshot instead"
+        f"is published from a snapshot of {kept['people']:,} {counted_in(series.contract)}, and the source"
+        " now has another one. What is published stays; correct the next snapshot instead"
     )
 
 
@@ -251,9 +251,9 @@ def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> T
         hint = misnamed(series, release)
         say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}{hint}")
         return None
-    taken = look_at_snapshot(series, release, folder)
-    left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}))
-    found = f"{taken.people:,} {counted_in(series.contract)}, no faults"
+    taken, counted = look_at_snapshot(series, release, folder), counted_in(series.contract)
+    left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}), counted)
+    found = f"{taken.people:,} {counted}, no faults"
     say(f"  {release}: {found}{left_out and f'; {left_out}'}")
     return taken
 
@@ -283,13 +283,14 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     _say_advice(series, release, taken.people, first_shard(series, folder), say, show)
     foreseen = dry_run(series, release, folder)
     figures = foreseen.figures
-    say(f"  {release}: {_would_be_released(figures, counted_in(series.contract))}")
+    counted = counted_in(series.contract)
+    say(f"  {release}: {_would_be_released(figures, counted)}")
     if 0 < foreseen.waiting < SMALL_BATCH:
         say(
-            f"  {release}: advice: {foreseen.waiting:,} people would wait together, which is a small batch."
-            " Whoever knows that they are in the table knows that one value is too frequent among them; once"
-            " they are released, it is probably the value that most of their groups have. Release less often,"
-            " so that more people come at a time, or choose a smaller m"
+            f"  {release}: advice: {foreseen.waiting:,} {counted} would wait together, which is a small"
+            " batch. Whoever knows that they are in the table knows that one value is too frequent among"
+            " them; once they are released, it is probably the value that most of their groups have. Release"
+            " less often, so that more people come at a time, or choose a smaller m"
         )
     predecessor = predecessor_of(series, release)
     former = predecessor.committed and predecessor.committed.counts
@@ -300,7 +301,7 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
             f" release before {before:.1%} are"
         )
     if forecast := foreseen.held_back_next:
-        say(f"  if the next table is the same, {forecast:,} people are held back then")
+        say(f"  if the next table is the same, {forecast:,} {counted} are held back then")
 
 
 def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
@@ -321,7 +322,7 @@ def _say_advice(series: Series, release: str, people: int, some: pl.DataFrame, s
     if advice := _shards_advised(people, series):
         say(f"  {release}: advice: {advice}")
     if some.height < people:
-        show(f"    {some.height:,} of the people, those of the first shard:")
+        show(f"    {some.height:,} of the {counted_in(series.contract)}, those of the first shard:")
     _say_profile(some, series, show)
     for line in levels(some, series.contract):
         show(f"    {line}; republish compare --parameter level says what it costs")
@@ -336,6 +337,6 @@ def _shards_advised(people: int, series: Series) -> str | None:
     if is_begun or (declared == 1 and people <= MOST_IN_A_SHARD) or wanted <= declared <= most:
         return None
     return (
-        f"shards: {wanted} would have about {people // wanted:,} people each; it can't be changed once"
-        " the series is begun"
+        f"shards: {wanted} would have about {people // wanted:,} {counted_in(series.contract)} each; it can't"
+        " be changed once the series is begun"
     )

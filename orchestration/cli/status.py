@@ -56,9 +56,8 @@ def status(
         )
     for one in () if as_json else found:
         last = one["last_release"]
-        counts = "".join(
-            f", {one[name]:,} {name}" for name in ("people", "groups", "counterfeits") if name in one
-        )
+        counted = {name: one.get(name) for name in ("rows", "people", "groups", "counterfeits")}
+        counts = "".join(f", {count:,} {name}" for name, count in counted.items() if count is not None)
         said = f"{one['releases']} releases, the last is {last}{counts}" if last else "no release yet"
         without = not_released_in_words(one.get("not_released", {}))
         late = f"; late: {', '.join(one['late'])}" if one["late"] else ""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 import dagster as dg
 
+from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise.registry import checks_of
 from republish.orchestration.chain.audit import ATTACK
@@ -112,7 +113,7 @@ def _snapshot(described: Series) -> Step:
     def work(series: Series, release: str) -> Done:
         taken = take_snapshot(series, release)
         return Done(
-            says=f"a snapshot of {taken.people} people",
+            says=f"a snapshot of {taken.people} {counted_in(series.contract)}",
             metadata={SNAPSHOT: metadata.of_snapshot(series, taken)},
             verdicts=(taken.verdict,),
         )
@@ -135,7 +136,7 @@ def _delta(described: Series) -> Step:
             return Done(says="is not kept any more", metadata={}, is_kept=False)
         return Done(
             says="compared with the snapshot before",
-            metadata={DELTA: plotted(compared.figures.as_json())},
+            metadata={DELTA: plotted(compared.figures.as_json(), series.contract)},
             verdicts=(compared.verdict,),
         )
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from republish.anonymize.contract import Table
+from republish.anonymize.people.rows import as_counted
+
 NAMES = {
     # a release
     "people": "people released",
+    "different_people": "people released",
     "tuples": "published rows",
     "held_back": "people held back",
     "batch_counterfeits": "counterfeits for people who are not eligible",
@@ -44,6 +48,9 @@ NAMES = {
     "renamed": "people with a value that looks renamed",
     "drifted": "people who left and are here under another form of their identifier",
     "all_but_one_character": "new identifiers that are like one that is gone, but for a character",
+    "people_before": "people in the snapshot before",
+    "people_now": "people in the snapshot",
+    "people_in_both": "people in both snapshots",
     # what an adversary is left with
     "people_ever": "people ever released",
     "vulnerable": "vulnerable people (of a view: records)",
@@ -74,7 +81,7 @@ NAMES = {
     "smallest_equivalence": "people known to have the same values as others (fewest)",
     "largest_breach_probability": "largest probability of ever having had a value",
     "largest_by_frequencies": "largest risk of a new person, by frequencies (probability)",
-    "persons": "people ever released, of several rows",
+    "persons": "people ever released",
     "most_rows": "rows of a person (most)",
     "most_values": "signatures that a person ever had (most)",
     "alike": "people with different values under one signature",
@@ -92,6 +99,12 @@ NAMES = {
     "linkability": "largest confidence from X to Y (share)",
 }
 """What the UI calls a figure; others have the words of their field."""
+OF_PERSONS = {
+    *("different_people", "people_before", "people_now", "people_in_both", "drifted", "persons", "alike"),
+    *("in_one_group", "remembered", "forgotten", "placed_no_more", "placed_once_more"),
+    "releases_left_of_most",
+}
+"""Figures of people however many rows they have. All others count rows where people may have several."""
 CONSTANT = {"promises", "broken_promises", "hosts_known", "ends"}
 """Figures of an attack that are the same in every release that is published: they are not shown."""
 SELDOM = {"batch_counterfeits"}
@@ -100,24 +113,31 @@ MOSTLY_NONE = {"held_back", "corrected", "renamed", "drifted"}
 """Figures that are plotted where they are not 0."""
 
 
-def named(figures: Mapping[str, Any]) -> dict[str, Any]:
+def name_of(figure: str, contract: Table) -> str:
+    """What the UI calls a figure of a series."""
+    if figure not in NAMES:
+        return figure.replace("_", " ")
+    return NAMES[figure] if figure in OF_PERSONS else as_counted(NAMES[figure], contract)
+
+
+def named(figures: Mapping[str, Any], contract: Table) -> dict[str, Any]:
     """Figures under the names that a reader knows; without those that could not be counted."""
     return {
-        NAMES.get(name, name.replace("_", " ")): legible(figure)
+        name_of(name, contract): legible(figure)
         for name, figure in figures.items()
         if figure is not None and name not in CONSTANT and (figure or name not in SELDOM)
     }
 
 
-def plotted(figures: Mapping[str, Any]) -> dict[str, Any]:
+def plotted(figures: Mapping[str, Any], contract: Table) -> dict[str, Any]:
     """Figures as `named` has them, as numbers, which Dagster plots; but for those that are mostly 0."""
     none = {name: figure for name, figure in figures.items() if name in MOSTLY_NONE and not figure}
-    return named(figures) | as_text(none)
+    return named(figures, contract) | as_text(none, contract)
 
 
-def as_text(figures: Mapping[str, Any]) -> dict[str, str]:
+def as_text(figures: Mapping[str, Any], contract: Table) -> dict[str, str]:
     """Figures as `named` has them, as texts: Dagster has no plot of these."""
-    return {name: f"{figure:,}" for name, figure in named(figures).items()}
+    return {name: f"{figure:,}" for name, figure in named(figures, contract).items()}
 
 
 def legible(figure: Any) -> Any:

@@ -15,6 +15,7 @@ from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.contract import Product, Schema, View
 from republish.anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from republish.anonymize.formats.published import knowledge_table
+from republish.anonymize.people.rows import counted_in
 from republish.anonymize.plot import OverReleases, Plot, ShareChart
 from republish.anonymize.principles import principle_of
 from republish.anonymize.utility.usefulness import usefulness
@@ -74,7 +75,7 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
             for _, one in contract.sensitive_columns()
         ),
     ]
-    counts = {"people": snapshot.people, "dagster/row_count": snapshot.people}
+    counts = {counted_in(contract): snapshot.people, "dagster/row_count": snapshot.people}
     divided = {"shards": str(contract.shards)} if contract.shards > 1 else {}
     return {**counts, **divided, **_column_schema(columns)}
 
@@ -98,11 +99,12 @@ def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict
         }
     }
     memory = principle_of(contract).memory
-    remembered = {memory.name: named({name: figures[name] for name in memory.figures})} if memory else {}
+    kept = {name: figures[name] for name in memory.figures} if memory else {}
+    remembered = {memory.name: named(kept, contract)} if memory else {}
     return {
         **remembered,
         RELEASE: {
-            **plotted(figures),
+            **plotted(figures, contract),
             **seconds,
             **_what_is_asked_first(series, release, committed, tables),
             "dagster/row_count": counts.tuples,
@@ -112,7 +114,7 @@ def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
             # They are texts: of most, Dagster would plot a straight line. What moves is drawn.
-            **as_text(committed.attack),
+            **as_text(committed.attack, contract),
             **{name: picture(*charts) for name, charts in _over_releases(series, so_far).items() if charts},
             "checks": f"{len(committed.verdicts)}, {f'{failed} failed' if failed else 'all passed'}",
             "promises": "{}, {} broken".format(*findings),
@@ -129,7 +131,7 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
         ),
         "folder": dg.MetadataValue.path(publication.folder),
         "manifest sha256": publication.manifest_sha256,
-        **named({name: publication.manifest[name] for name in ("tuples", "counterfeits")}),
+        **named({one: publication.manifest[one] for one in ("tuples", "counterfeits")}, series.contract),
     }
 
 
@@ -138,9 +140,8 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     parameters = ", ".join(
         f"{name} {value}" for name, value in manifest["principle"].items() if name != "name"
     )
-    counted = [
-        f"{figure:,} {name}" for name, figure in named({one: manifest[one] for one in COUNTED}).items()
-    ]
+    figures = named({one: manifest[one] for one in COUNTED}, series.contract)
+    counted = [f"{figure:,} {name}" for name, figure in figures.items()]
     without = not_released_in_words(not_released(series, series.due[: series.number(release)]))
     committed = series.record(release)
     verdicts = committed.verdicts if committed else ()
@@ -169,7 +170,7 @@ def _what_is_asked_first(
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
     contract = series.contract
     asked = ("smallest_candidates", "smallest_candidates_by_host")
-    shown: dict[str, Any] = as_text({name: committed.attack.get(name) for name in asked})
+    shown: dict[str, Any] = as_text({name: committed.attack.get(name) for name in asked}, contract)
     release_format = principle_of(contract).format(contract)
     snapshot = series.private(release) / "snapshot.parquet"
     counts = committed.counts
@@ -251,7 +252,7 @@ def _over_releases(series: Series, so_far: Mapping[str, ReleaseRecord]) -> dict[
         )
         for figure in last.attack
         if figure not in drawn
-        for name in named({figure: last.attack[figure]})
+        for name in named({figure: last.attack[figure]}, series.contract)
     ]
     return {
         PROMISED_AND_FOUND: [chart for chart in promised if chart.lines],

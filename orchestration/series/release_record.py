@@ -34,6 +34,8 @@ CANDIDATE, STATE, KNOWLEDGE = "candidate-", "state-", "knowledge-"
 that the next attack remembers."""
 LINKAGE = "linkage.parquet"
 """Which group has whom; of people who are divided, in the folder of each shard."""
+DIFFERENT_PEOPLE = "different_people"
+"""A figure of a release where people may have several rows: how many people these are of."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from republish.anonymize.errors import as_data
+from republish.anonymize.people.rows import has_several_rows
 from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.release_record import DIFFERENT_PEOPLE
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.manifest import COUNTED, MANIFEST
 from republish.orchestration.storage.store import read_json
@@ -18,7 +20,8 @@ def standing(series: Series) -> dict[str, Any]:
     """The releases that are published and due, and the counts of the last one.
 
     Counts are those of its manifest; while its working files are kept, `figures` are all those of the
-    principle, `checks` how many it passed, and `seconds` what it took.
+    principle, `checks` how many it passed, and `seconds` what it took. Where people may have several rows,
+    `rows` are counted, and the `people` whose they are, which nothing published says.
     """
     contract = series.contract
     releases = published_releases(series.home, contract.product, contract.series)
@@ -40,9 +43,11 @@ def standing(series: Series) -> dict[str, Any]:
     found |= {"not_released": not_released(series, releases)}
     if (record := series.record(releases[-1])) is None:
         return found
+    people = record.counts.people if record.counts else None
+    several = {"rows": people, "people": record.figures.get(DIFFERENT_PEOPLE)}
     passed = sum(verdict.passed for verdict in record.verdicts)
     return found | {
-        "people": record.counts.people if record.counts else None,
+        **(several if has_several_rows(series.contract) else {"people": people}),
         "figures": dict(record.figures),
         "attack": dict(record.attack),
         "checks": {"passed": passed, "failed": len(record.verdicts) - passed},

@@ -42,11 +42,12 @@ def _shared(before: pl.Series, now: pl.Series) -> float:
 
 
 def gone_and_new(before: pl.Series, now: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """`text`: the identifiers of each snapshot alone; none at all of bytes, which have no forms."""
+    """`text`: the identifiers of each snapshot alone, each once; none of bytes, which have no forms."""
     if pl.Binary in (before.dtype, now.dtype):
         nobody = pl.DataFrame(schema={"text": pl.String})
         return nobody, nobody
-    former, latter = (column.cast(pl.String).alias("text").to_frame() for column in (before, now))
+    each = (column.cast(pl.String).unique(maintain_order=True) for column in (before, now))
+    former, latter = (column.alias("text").to_frame() for column in each)
     return former.join(latter, on="text", how="anti"), latter.join(former, on="text", how="anti")
 
 

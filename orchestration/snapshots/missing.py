@@ -54,12 +54,11 @@ def counted_of_all(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return dict(sorted(counted.items()))
 
 
-def in_words(counted: Mapping[str, int]) -> str:
-    """A sentence, without its full stop, on people who are left out; nothing if nobody is."""
-    by_column = ", ".join(f"{people:,} of {as_data(column)}" for column, people in counted.items())
-    return (
-        f"{sum(counted.values()):,} people are left out for want of a value: {by_column}" if counted else ""
-    )
+def in_words(left_out: Mapping[str, int], counted: str) -> str:
+    """A sentence, without its full stop, on people, or rows, that are left out; nothing if none is."""
+    by_column = ", ".join(f"{number:,} of {as_data(column)}" for column, number in left_out.items())
+    number = sum(left_out.values())
+    return f"{number:,} {counted} are left out for want of a value: {by_column}" if left_out else ""
 
 
 def _columns(schema: Table) -> Iterable[tuple[str, QuasiIdentifier | Sensitive]]:

@@ -16,6 +16,13 @@ READING = Text(
     " those looked at: no less than a promise of “at least”, or no more than one of “at most”, keeps it."
 )
 """How a table of promises is to be read."""
+READING_OF_ROWS = Text(
+    "“Looked at” counts rows, and people where a promise is about all rows of a person; for what concerns"
+    " files, tables or groups, these. It is fewer than all where a promise is about some of them, or where"
+    " groups are not known. “Found” is the worst case among those looked at: no less than a promise of “at"
+    " least”, or no more than one of “at most”, keeps it."
+)
+"""The same where a person may have several rows."""
 CHANGED = Text(
     "A promise that changed from a release on has a row for each figure: each person is judged by what the"
     " release promised that published the person first."
@@ -76,6 +83,7 @@ def conclusion(report: Report, *, is_internal: bool) -> Text:
             _what_was_done(report),
             report.verdict,
             *_what_was_found(report),
+            *_two_values_under_one_signature(report, is_internal=is_internal),
             *_what_was_missed(report, is_internal=is_internal),
             *_residual_risk(report),
             _what_remains(report),
@@ -130,6 +138,20 @@ def _what_was_found(report: Report) -> Iterator[Text]:
     yield Text("This could not be decided for everybody.") if undecided else Text("This keeps the promise.")
 
 
+def _two_values_under_one_signature(report: Report, *, is_internal: bool) -> Iterator[Text]:
+    """The exception of people with several rows, if there is one: a value that came later to a signature."""
+    for series in report.series:
+        last = series.releases[-1]
+        if people := last.figures.get("alike"):
+            yield Text(
+                "People of {release} with two values under one signature: {people}. Whoever knows that these"
+                " rows differ gives each value of the signature twice the probability. The promise is about"
+                " those who take rows with one signature for rows with one value, so this does not break it.",
+                release=last.release,
+                people=people if is_internal else without_small(people),
+            )
+
+
 def _is_of(row: Row, other: Row) -> bool:
     return (row.series, row.promise) == (other.series, other.promise)
 
@@ -181,8 +203,8 @@ def _residual_risk(report: Report) -> Iterator[Text]:
     else:
         yield Text(
             "Residual risk: an attacker who learns from the groups of {release} guesses {guessed:.0f} % of"
-            " the people's values right; without the release, by always naming the most frequent value,"
-            " {without:.0f} %.",
+            " the people's values right, the most of any release; without it, by naming the most frequent"
+            " value, {without:.0f} %.",
             release=release,
             guessed=guessed,
             without=100 * risk.without,
@@ -196,10 +218,19 @@ def _residual_risk(report: Report) -> Iterator[Text]:
         )
     else:
         yield Text(
-            "On this scale, 100 % is everybody's value, and {promised:.0f} % is the most that the contract"
-            " allows for a guess from a person's own groups alone.",
+            "{promised:.0f} % is the most that the contract allows by a person's own groups alone.",
             promised=100 * promised,
         )
+        yield _beside_what_is_promised(risk.guessed, promised, risk.error or 0.0)
+
+
+def _beside_what_is_promised(guessed: float, promised: float, error: float) -> Text:
+    """Whether learning was right more often than is promised of other guesses, by more than chance makes."""
+    if abs(guessed - promised) <= 2 * error:
+        return Text("Learning is not limited: it is as often right, but for chance.")
+    if guessed > promised:
+        return Text("Learning is not limited: to be right more often breaks no promise.")
+    return Text("Learning is not limited: it is right less often.")
 
 
 def _what_remains(report: Report) -> Text:

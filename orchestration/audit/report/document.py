@@ -9,17 +9,19 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures
+from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures, SeveralRowsFigures
 from republish.anonymize.contract import Product
+from republish.anonymize.people.rows import as_counted, has_several_rows
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import LargestShare, Promise
+from republish.anonymize.promise.part import Figure
 from republish.anonymize.promise.registry import kinds_of
 from republish.anonymize.text import Text
 from republish.anonymize.utility.usefulness import Usefulness
@@ -30,6 +32,7 @@ from republish.orchestration.audit.report import charts
 from republish.orchestration.audit.report.conclusion import (
     CHANGED,
     READING,
+    READING_OF_ROWS,
     combinations,
     conclusion,
     releases,
@@ -125,22 +128,22 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
 def _residual_risk(findings: Findings, promise: Promise) -> ResidualRisk | None:
     """What is guessed right at worst, of any release; None where nothing was guessed."""
     guessed = [
-        (found.learned, found.most_frequent, one.name, release.name)
+        (found.learned, found.most_frequent, one.name, release.name, found.error)
         for one in findings.series
         for release in one.releases
         if (found := release.guesses) is not None
     ]
     implied = [
-        (confidence, None, one.name, release.name)
+        (confidence, None, one.name, release.name, None)
         for one in findings.series
         for release in one.releases
         if (confidence := release.attack.figures.get("linkability")) is not None
     ]
     if not guessed and not implied:
         return None
-    share, without, series, release = max(guessed or implied, key=lambda one: one[0])
+    share, without, series, release, error = max(guessed or implied, key=lambda one: one[0])
     promised = next((part.likeliest for part in promise if part.likeliest is not None), None)
-    return ResidualRisk(series, release, share, without, promised)
+    return ResidualRisk(series, release, share, without, promised, error)
 
 
 def _principle(material: Material) -> dict[str, Any]:
@@ -161,6 +164,7 @@ def _declared(contract: Product, file: Path, material: Material, promise: Promis
         sensitive_columns=[one.name for one in sensitive.columns]
         if sensitive is not None and sensitive.is_several
         else None,
+        rows="several" if has_several_rows(contract) else None,
         principle=_principle(material),
         promises=promise.sentences(),
     )
@@ -169,7 +173,7 @@ def _declared(contract: Product, file: Path, material: Material, promise: Promis
 def _series(series: AttackedSeries, promise: Promise, contract: Product) -> Series:
     kinds = kinds_of(principle_of(contract).format(contract), [promise])
     figures, share = series.figures, promise.part(LargestShare)
-    every = dict.fromkeys(column for kind in kinds for column in kind.figures)
+    every = dict.fromkeys(_headed(column, contract) for kind in kinds for column in kind.figures)
     unpromised = [kind.unpromised for kind in kinds if kind.unpromised and promise.part(kind) is None]
     return Series(
         series.name,
@@ -205,6 +209,12 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> Seri
             for name, found in series.equivalences_by_column.items()
         },
     )
+
+
+def _headed(column: Figure, contract: Product) -> Figure:
+    """A figure under a head that says rows, if it counts these."""
+    is_of_persons = column.name in {one.name for one in fields(SeveralRowsFigures)}
+    return column if is_of_persons else replace(column, words=as_counted(column.words, contract))
 
 
 def _release(release: AttackedRelease) -> Release:
@@ -379,6 +389,7 @@ def _environment(language: Language) -> jinja2.Environment:
         "_": language.say,
         "language": language,
         "reading": READING,
+        "reading_of_rows": READING_OF_ROWS,
         "combinations": combinations,
         "releases": releases,
         "changed": CHANGED,

@@ -233,6 +233,8 @@ class ResidualRisk:
     without: float | None
     """What is guessed without the release; None where it is not measured."""
     promised: float | None
+    error: float | None = None
+    """Standard error of `guessed`; None of a view."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +248,8 @@ class Declared:
     """Of a view."""
     sensitive: Stated[str] = None
     sensitive_columns: Stated[list[str]] = None
+    rows: Stated[str] = None
+    """`several`, where a person may have several rows."""
     principle: Mapping[str, Any]
     """Its name and parameters, or what a mapping says in its place."""
     promises: list[str]

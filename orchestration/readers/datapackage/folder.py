@@ -49,9 +49,10 @@ def texts_of_package(package: Mapping[str, Any]) -> dict[str, str]:
     """The texts that are made of a package."""
     statements = estimate_sql(package)
     estimate = {} if statements is None else {ESTIMATE: statements}
+    counted = "rows" if package["republish"].get("rows") else "people"
     documents = {
         DATA_PACKAGE: "All of this for programs: columns, types, domains, terms.",
-        **dict.fromkeys(estimate, "Counts of people with error bars, in DuckDB alone."),
+        **dict.fromkeys(estimate, f"Counts of {counted} with error bars, in DuckDB alone."),
         **DOCUMENTS,
     }
     return {

@@ -17,7 +17,7 @@ from republish.anonymize.contract import CategoryAttribute, DateAttribute, Numbe
 from republish.anonymize.contract.scalars import MISSING, WordedColumn
 from republish.anonymize.formats import Format
 from republish.anonymize.formats.format import RELEASE, PublishedColumn
-from republish.anonymize.people.rows import has_several_rows
+from republish.anonymize.people.rows import as_counted, counted_in, has_several_rows
 from republish.anonymize.principles import PRINCIPLES
 from republish.orchestration.readers.datapackage.words import (
     GRID,
@@ -49,10 +49,10 @@ def _described_table(name: str, contract: Product) -> str:
     return TABLES[name].replace("a person, or", "a row of a person, or")
 
 
-def _not_promised(stated: Mapping[str, Any]) -> dict[str, str]:
+def _not_promised(stated: Mapping[str, Any], contract: Product) -> dict[str, str]:
     """A sentence on what the promise does not cover; nothing where it covers all."""
     words = " ".join(filter(None, (_deferred(stated), _beside_counterfeits(stated))))
-    return {"not_promised": words} if words else {}
+    return {"not_promised": as_counted(words, contract)} if words else {}
 
 
 def _deferred(stated: Mapping[str, Any]) -> str:
@@ -101,7 +101,9 @@ def data_package(
     parameters = PRINCIPLES[stated["principle"]["name"]].parameters.model_validate(stated["principle"])
     promise = PRINCIPLES[parameters.name].promise(parameters)
     words = {"title": contract.title, "description": contract.description}
-    said = missing_values(_published_missing(contract, release_format), stated.get("left_out", {}))
+    said = missing_values(
+        _published_missing(contract, release_format), stated.get("left_out", {}), counted_in(contract)
+    )
     tables = release_format.columns(contract).items()
     return _without_none(
         {
@@ -132,7 +134,7 @@ def data_package(
                     *several_columns([one.name for _, one in contract.sensitive_columns()]),
                     *may_be_known(_not_sensitive(contract)),
                 ],
-                **_not_promised(stated),
+                **_not_promised(stated, contract),
                 "ends": None if lone_ends is None else own_values(exact, lone_ends),
                 **({"missing": said} if said is not None else {}),
                 **_held_back(stated),

@@ -59,7 +59,9 @@ def may_be_known(not_sensitive: Sequence[Any]) -> list[str]:
     return [said]
 
 
-def missing_values(published: Mapping[str, str], left_out: Mapping[str, int]) -> str | None:
+def missing_values(
+    published: Mapping[str, str], left_out: Mapping[str, int], counted: str = "people"
+) -> str | None:
     """Sentences on values that are missing; None where none may be.
 
     Parameters
@@ -68,15 +70,17 @@ def missing_values(published: Mapping[str, str], left_out: Mapping[str, int]) ->
         How a missing value of each column is published: `counted` beside an interval, a `label`, or `null`.
     left_out
         How many people are left out because a value of theirs is missing, by its column.
+    counted
+        What is counted (`counted_in`).
     """
     said = []
     for kind, words in _MISSING.items():
         if names := ", ".join(f"`{name}`" for name, how in published.items() if how == kind):
-            said.append(words.format(names))
+            said.append(words.format(names, counted=counted))
     if left_out:
         each = ", ".join(f"{people:,} that of `{column}`" for column, people in left_out.items())
         said.append(
-            f"{sum(left_out.values()):,} people of the table are not in this release, because a value of"
+            f"{sum(left_out.values()):,} {counted} of the table are not in this release, because a value of"
             f" theirs is missing: {each}. No count has them."
         )
     return " ".join(said) or None
@@ -100,9 +104,9 @@ def held_back_words(own: Mapping[str, Any]) -> str:
 
 _MISSING = {
     "counted": (
-        "Some people have no value of {}. An interval covers the values of the others, and has no ends, or"
-        " the label `(missing)`, where nobody has one; the column that ends in `_missing` counts the people"
-        " of the group without a value."
+        "Some {counted} have no value of {}. An interval covers the values of the others, and has no ends, or"
+        " the label `(missing)`, where nobody has one; the column that ends in `_missing` counts the"
+        " {counted} of the group without a value."
     ),
     "label": "Where a value of {} is missing, it is `(missing)`.",
     "null": "Where a value of {} is missing, the entry is empty.",

@@ -86,3 +86,17 @@ def test_what_is_odd_is_said_with_what_was_found_and_what_is_expected():
         "the snapshot has 190 people; expect.people says at least 300",
         "47.5% of the people of the snapshot before are in this one; expect.carried says at least 0.5",
     ]
+
+
+def test_who_stays_is_counted_in_people_and_what_changes_in_rows():
+    """Half of the people stay: a few of them with most of the rows that are gone."""
+    people = {"people_before": 100, "people_now": 60, "people_in_both": 50}
+    counts = {"carried": 60, "deleted": 240, "inserted": 10}
+    assert odd(contract(), **counts) == ["carried"]
+    assert odd(contract(), **counts, **people) == []
+    assert odd(contract(people=[61, 100], new=0.1), **counts, **people) == ["people", "new"]
+    figures = DeltaFigures(carried=90, changed=40, deleted=0, inserted=0, **people | {"people_in_both": 49})
+    evidence = expected_of_snapshot(figures, contract(), ())
+    carried, changed = describe_odd(evidence, "rows")
+    assert carried.startswith("49.0% of the people of the snapshot before")
+    assert changed.startswith("30.8% of the rows in both snapshots")

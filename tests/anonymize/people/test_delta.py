@@ -131,3 +131,18 @@ def test_the_snapshots_stay_as_they_were():
     delta(before, now, ATTRIBUTES)
     assert before.equals(BEFORE)
     assert now.equals(NOW)
+
+
+def test_people_with_several_rows_are_counted_beside_their_rows():
+    """Somebody is in both snapshots who has a row in each, whichever."""
+    person = {name: name.encode().ljust(16, b".") for name in ("Ann", "Bob", "Eve", "New")}
+
+    def rows(*named):
+        return snapshot(*((f"{person[name].decode()}{at:08}", 30, "F", "flu") for name, at in named))
+
+    before = rows(("Ann", 1), ("Ann", 2), ("Ann", 3), ("Bob", 1), ("Eve", 1))
+    now = rows(("Ann", 1), ("Ann", 4), ("Bob", 2), ("New", 1))
+    figures = delta_figures(delta(before, now, ATTRIBUTES))
+    assert (figures.carried, figures.deleted, figures.inserted) == (1, 4, 3)
+    assert figures.of_people() == (3, 3, 2)
+    assert DeltaFigures(carried=2, changed=1, corrected=1, deleted=3, inserted=4).of_people() == (7, 8, 4)

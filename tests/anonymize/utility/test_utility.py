@@ -1,6 +1,7 @@
 """Measures of published tables, on tables small enough to count by hand."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,16 @@ from hypothesis import strategies as st
 from benchmarks.adversaries.every_table import all_partitions
 from benchmarks.measures.penalties import least_discernibility, normalized_certainty_penalty
 from benchmarks.measures.queries import estimated_counts
+from republish.anonymize.contract import NumberAttribute
+from republish.anonymize.people.codes import MISSING_CODE, code_domain
 from republish.anonymize.utility.discernibility import discernibility
-from republish.anonymize.utility.queries import Workload, random_workload, true_counts, workload_error
+from republish.anonymize.utility.queries import (
+    Workload,
+    random_workload,
+    true_counts,
+    workload_error,
+    workload_of_people,
+)
 from tests.anonymize.streamliner.streamliner_tables import make_contract
 
 SCHEMA = make_contract().table_schema
@@ -96,3 +105,44 @@ def test_exact_tables_have_no_error():
         *(pl.col(column).alias(f"{column}_{end}") for column in ("qi_0", "qi_1") for end in ("low", "high")),
     )
     assert estimated_counts(exact, workload, SCHEMA).tolist() == true_counts(PEOPLE, workload).tolist()
+
+
+@given(st.data())
+def test_questions_about_people_are_answered_by_somebody(data):
+    """Also where quasi-identifiers are many for the people, and in whichever order these are."""
+    age, other = st.integers(0, 9), st.sampled_from(["flu", "gout", "none"])
+    rows = data.draw(st.lists(st.tuples(age, other), min_size=1, max_size=20))
+    columns = dict(SCHEMA.attributes())
+    people = pl.DataFrame({"value": [value for _, value in rows]}).with_columns(
+        pl.Series(column, [low + at * (high - low) // 9 for at, _ in rows])
+        for column, (low, high) in ((name, code_domain(qi)) for name, qi in columns.items())
+    )
+    width = data.draw(st.sampled_from([0.1, 0.5, 1.0]))
+    asked = workload_of_people(SCHEMA, people, 30, width, np.random.default_rng(1))
+    assert true_counts(people, asked).min() >= 1
+    for position, attribute in enumerate(columns.values()):
+        lowest, highest = code_domain(attribute)
+        assert (asked.low[:, position] >= lowest).all()
+        assert (asked.high[:, position] <= highest).all()
+    again = workload_of_people(SCHEMA, people[::-1], 30, width, np.random.default_rng(1))
+    assert (again.low == asked.low).all()
+    assert again.value == asked.value
+
+
+def test_somebody_without_a_value_is_asked_about_only_if_all_are():
+    declared = several_missing()
+    there, without = {"value": "flu", "qi_0": 4.0}, {"value": "gout", "qi_0": float(MISSING_CODE)}
+    people = pl.DataFrame([there, without, without])
+    asked = workload_of_people(declared, people, 9, 0.5, np.random.default_rng(1))
+    assert set(asked.value) == {"flu"}
+    assert true_counts(people, asked).min() == 1
+    nobody = workload_of_people(declared, people[1:], 9, 0.5, np.random.default_rng(1))
+    assert set(true_counts(people, nobody)) == {0}
+
+
+def several_missing():
+    return SimpleNamespace(
+        attributes=lambda: [
+            ("qi_0", NumberAttribute(name="dose", kind="number", domain=(0.5, 9.5), missing="publish"))
+        ]
+    )

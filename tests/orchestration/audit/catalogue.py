@@ -7,6 +7,8 @@ import jinja2
 from jinja2.ext import extract_from_ast
 
 from republish.anonymize.contract import Schema
+from republish.anonymize.people.rows import of_rows
+from republish.anonymize.promise import EverHad
 from republish.anonymize.promise.registry import KINDS, scopes
 
 ROOT = Path(__file__).parents[3]
@@ -47,6 +49,8 @@ def of_promises():
     for kind in KINDS:
         yield from (kind.sentence,) if kind.sentence else ()
         yield from (figure.words for figure in kind.figures)
+        if kind is not EverHad:  # its figures count people, whatever rows they have
+            yield from (of_rows(figure.words) for figure in kind.figures)
         yield from kind.unpromised[1:] if kind.unpromised else ()
         yield from (kind.needs_hosts,) if kind.needs_hosts else ()
         for chart in kind.charts:

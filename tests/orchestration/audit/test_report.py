@@ -307,12 +307,39 @@ def test_the_conclusion_says_what_risk_remains_on_a_scale(audited, name):
     assert f"guesses {100 * worst['learned']:.0f} % of the people's values right" in told["conclusion"]
     assert f"the most frequent value, {100 * worst['most_frequent']:.0f} %." in told["conclusion"]
     assert "33 % is the most that the contract allows" in told["conclusion"]
+    assert "Learning is not limited: " in told["conclusion"]
 
 
 def test_without_a_promise_and_without_a_guess_the_conclusion_claims_no_limit(report):
     limitless = replace(report, residual_risk=replace(report.residual_risk, promised=None))
     assert "The contract does not limit it." in conclusion(limitless, is_internal=True)
     assert "Residual risk" not in conclusion(replace(report, residual_risk=None), is_internal=True)
+
+
+@pytest.mark.parametrize(
+    ("guessed", "said"),
+    [
+        (0.38, "Learning is not limited: to be right more often breaks no promise."),
+        (0.34, "it is as often right, but for chance."),
+        (0.30, "is right less often."),
+    ],
+)
+def test_a_guess_above_what_is_promised_is_said_to_be_no_breach(report, guessed, said):
+    risk = replace(report.residual_risk, guessed=guessed, promised=1 / 3, error=0.007)
+    assert said in conclusion(replace(report, residual_risk=risk), is_internal=True)
+
+
+@pytest.mark.parametrize(
+    ("is_internal", "said"), [(True, "signature: 3."), (False, "signature: fewer than 10.")]
+)
+def test_people_with_two_values_under_one_signature_are_named_in_the_conclusion(report, is_internal, said):
+    assert "under one signature" not in conclusion(report, is_internal=is_internal)
+    *before, series = report.series
+    last = series.releases[-1]
+    changed = replace(last, figures={**last.figures, "alike": 3})
+    series = replace(series, releases=[*series.releases[:-1], changed])
+    said_of = conclusion(replace(report, series=[*before, series]), is_internal=is_internal)
+    assert f"People of {last.release} with two values under one {said}" in said_of
 
 
 def test_it_ends_with_a_glossary_and_a_place_to_sign(page):

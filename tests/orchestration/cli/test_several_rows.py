@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 import yaml
 
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.dagster.figures import named
 from republish.orchestration.readers.datapackage.readme import OF_ROWS
 from republish.orchestration.storage.store import read_table
 from tests.visits import DECLARED, visits
@@ -51,7 +53,15 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, ro
     assert (
         ever[-5:] == [f"{linkage['patient'].n_unique():,}", "0", "0.3333", "0.3333", "yes"] or "yes" in ever
     )
+    described = json.loads((tmp_path / "report/audit.json").read_text())
+    assert described["contract"]["rows"] == "several"
+    page = (tmp_path / "report/audit.html").read_text()
+    assert ">fewest rows in a group<" in page
+    assert ">people so far<" in page
+    assert "“Looked at” counts rows" in page
     assert republish("audit", series, "--truth", tmp_path, "--contract", file)[0] == 0
+    (said,) = republish("status", file, "--home", home)[1]
+    assert f", {linkage.height:,} rows, {linkage['patient'].n_unique():,} people, " in said
     code, said, _ = republish("verify", series)
     assert code == 0
 
@@ -63,9 +73,39 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, ro
     held_back = counted["held_back"]["2024-03-01"]
     assert "people" not in counted["estimates"][0]
     assert counted["estimates"][0]["rows"] == pytest.approx(truth - held_back, rel=1e-6)
-    assert OF_ROWS in (series / "2024-03-01/README.md").read_text()
+    readme = (series / "2024-03-01/README.md").read_text()
+    assert OF_ROWS in readme
+    assert "Counts of rows with error bars" in readme
+    assert "people share a group" not in readme
     package = json.loads((series / "2024-03-01/datapackage.json").read_text())
     assert package["republish"]["rows"] == "several"
+
+
+def test_what_is_counted_of_rows_is_called_rows(clinic, republish, tmp_path):
+    """And people are counted as people: of a snapshot with a few visits of everybody, nobody is missing."""
+    file, home = clinic(2, change=lambda table: table), tmp_path / "home"
+    code, said, errors = republish("compare", file, "--values", "3", "--principles", "m_invariance")
+    assert code == 0, errors
+    first, second = (pl.read_csv(tmp_path / f"2024-0{month}-01.csv") for month in (1, 2))
+    people = max(first["patient"].n_unique(), second["patient"].n_unique())
+    assert said[0].endswith(f"{max(first.height, second.height):,} rows of {people:,} people")
+    assert said[1].endswith("of the rows.")
+    assert republish("release", file, "--home", home, "--through", "2024-01-01")[0] == 0
+    few = second.join(first.select("patient").unique(), on="patient", how="semi", maintain_order="left")
+    gone = few["patient"].unique(maintain_order=True).head(few["patient"].n_unique() // 2 + 10)
+    few.filter(~pl.col("patient").is_in(gone.implode())).write_csv(tmp_path / "2024-02-01.csv")
+    stayed = few["patient"].n_unique() - len(gone)
+    code, _, errors = republish("release", file, "--home", home)
+    assert code == 2
+    assert f"{stayed / first['patient'].n_unique():.1%} of the people of the snapshot before" in " ".join(
+        errors
+    )
+    contract = load_contract(file).contract
+    assert named({"people": 5, "different_people": 3, "inserted": 2}, contract) == {
+        "rows released": 5,
+        "people released": 3,
+        "rows that are new": 2,
+    }
 
 
 def test_rows_that_are_held_back_are_in_the_truth_of_ones_own_audit(clinic, republish, tmp_path):
