@@ -121,8 +121,8 @@ def in_files(file: Path) -> FoundTable:
 def _not_looked_at(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return (
-        f"Not looked at: {', '.join(names[:NAMED])}{more}. Snapshots of the same table are named alike but for"
-        " a date, as in 2024-01-31, 31.01.2024, 202401 or 2024Q1."
+        f"Not looked at: {', '.join(names[:NAMED])}{more}. Snapshots of the same table are named alike but"
+        " for a date, as in 2024-01-31, 31.01.2024, 202401 or 2024Q1."
     )
 
 
