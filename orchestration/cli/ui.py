@@ -64,8 +64,8 @@ def ui(
     Schedules and backfills are there, too. The server listens on 127.0.0.1 only, and lets in who has the
     token of the address that it prints; Ctrl-C ends it.
     """
-    from republish.orchestration.dagster.instance import dagster_instance, end_dead_runs, prepare_dagster_home
     from republish.orchestration.contracts.contract_file import load_contract
+    from republish.orchestration.dagster.instance import dagster_instance, end_dead_runs, prepare_dagster_home
     from republish.orchestration.package_files import package_file
     from republish.orchestration.ports import refuse_taken
     from republish.orchestration.series.homes import default_home

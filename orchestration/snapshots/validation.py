@@ -80,10 +80,10 @@ def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     polars.DataFrame
         One row per column of the contract: `column`, `role` (identifier, quasi-identifier or column,
         sensitive), `rows`, and the counts `nulls` (empty text counts as null), `duplicates` (rows whose
-        identifier an earlier row has, or whose row name another one has), `wrong_type` (values that can't be read as the column's type),
-        `outside_domain` and `misspelt` (where no values are declared: with spaces around them, another
-        value's spelling in other letters, or what programs write for no value). In a column that is missing
-        every row is null.
+        identifier an earlier row has, or whose row name another one has), `wrong_type` (values that can't be
+        read as the column's type), `outside_domain` and `misspelt` (where no values are declared: with spaces
+        around them, another value's spelling in other letters, or what programs write for no value). In a
+        column that is missing every row is null.
     """
     rules = _rules(schema)
     present = [rule for rule in rules if rule.column in snapshot.columns]
@@ -299,11 +299,11 @@ _OUT = {
     " say so (rows: several), or choose one of each in the source: the last one, say",
     "wrong_type": "correct them in the source, or what the contract says of the column",
     SPELT: "write a person's identifier in one way in the source, and that of another person otherwise",
-    SAME_ROW: "give each row its own in the source (spaces, capital letters and signs that nobody sees make no"
-    " difference), or leave out what is there twice",
+    SAME_ROW: "give each row its own in the source (spaces, capital letters and signs that nobody sees make"
+    " no difference), or leave out what is there twice",
     "outside_domain": "correct them in the source, or widen the domain in the contract",
-    HIERARCHY: "correct them in the source, or add them to the hierarchy: a line of its file for each, or a wider"
-    " domain",
+    HIERARCHY: "correct them in the source, or add them to the hierarchy: a line of its file for each, or a"
+    " wider domain",
     "misspelt": "correct them in the source, or list every value under sensitive.values",
 }
 

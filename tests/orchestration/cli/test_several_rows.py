@@ -136,7 +136,7 @@ def _has(path, who):
     [
         (
             lambda table: table.with_columns(visit=pl.lit("V1")),
-            "have the same name of a row (`row` in the contract) as another; give each row its own in the source",
+            "have the same name of a row (`row` in the contract) as another; give each row its own",
         ),
         (
             lambda table: table.with_columns(
