@@ -50,8 +50,6 @@ HIERARCHY = "the hierarchy, with a line for each"
 """Where labels are listed, and not in the contract itself."""
 SPELT = "differ from another identifier by spaces, capital letters or signs that nobody sees alone"
 """What is said of identifiers, where people have several rows, that are one person's."""
-SAME_ROW = "have the same name of a row (`row` in the contract) as another"
-"""What is said of names of rows, each of which is to be that of one row."""
 NO_VALUE = (MISSING, "#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
 """Words of other programs for no value, in small letters."""
 NO_VALUES = (
@@ -213,8 +211,8 @@ def _first(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
 
 
 def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
-    if measure == "duplicates" and rule.repeats in (SPELT, SAME_ROW):
-        return _OUT[rule.repeats]
+    if measure == "duplicates" and (rule.role == "row" or rule.repeats == SPELT):
+        return _OUT["row" if rule.role == "row" else SPELT]
     if (
         measure == "wrong_type"
         and rule.written in ("number", "date")
@@ -299,7 +297,7 @@ _OUT = {
     " say so (rows: several), or choose one of each in the source: the last one, say",
     "wrong_type": "correct them in the source, or what the contract says of the column",
     SPELT: "write a person's identifier in one way in the source, and that of another person otherwise",
-    SAME_ROW: "give each row its own in the source (spaces, capital letters and signs that nobody sees make"
+    "row": "give each row its own in the source (spaces, capital letters and signs that nobody sees make"
     " no difference), or leave out what is there twice",
     "outside_domain": "correct them in the source, or widen the domain in the contract",
     HIERARCHY: "correct them in the source, or add them to the hierarchy: a line of its file for each, or a"
@@ -356,13 +354,15 @@ class _Rule:
         # An unhashable kind of value (a list, say) is of a wrong type as a whole: nothing to compare.
         is_name = self.repeats != "" and not dtype.is_nested()
         form = normal_form(values) if is_name and _is_text(dtype) else values
-        again = {SPELT: values.n_unique().over(form) > 1, SAME_ROW: pl.len().over(form) > 1}
+        again = ~form.is_first_distinct()
+        if self.role == "row":
+            again = pl.len().over(form) > 1
+        elif self.repeats == SPELT:
+            again = values.n_unique().over(form) > 1
         free_text = self.inside is None and _is_text(dtype)
         return {
             "nulls": values.is_null() & self._is_fault(values),
-            "duplicates": values.is_not_null() & again.get(self.repeats, ~form.is_first_distinct())
-            if is_name
-            else nothing,
+            "duplicates": values.is_not_null() & again if is_name else nothing,
             "wrong_type": values.is_not_null() & converted.is_null(),
             "outside_domain": (~self.inside(converted)).fill_null(value=False) if self.inside else nothing,
             "misspelt": _misspelt(converted) if self.role == "sensitive" and free_text else nothing,
@@ -420,7 +420,7 @@ def _rules(schema: Table) -> list[_Rule]:
     may_lack: Literal["some", "accept"] = "some" if getattr(schema, "shards", 1) == 1 else "accept"
     is_several = has_several_rows(schema)
     repeats = {IDENTIFIER: SPELT if is_several else "repeat the identifier of another row"}
-    repeats[ROW_NAME] = SAME_ROW
+    repeats[ROW_NAME] = f"have the same {schema.column_names().get(ROW_NAME)} (`row`) as another row"
     names = [
         _Rule(
             column, name, role, "text or whole numbers", _as_identifier, pl.String(), repeats=repeats[column]

@@ -81,7 +81,7 @@ class Column:
     is_in_bins: bool = False
     """Whether its values are bins of a number."""
     domain: tuple[str, str] | None = None
-    """The lowest and the highest value, where it is a column of intervals of numbers or dates."""
+    """The lowest and the highest number or date, as SQL has them; None of labels."""
 
     @property
     def written(self) -> str:
@@ -131,7 +131,8 @@ def columns_of(
     for name, one in zip(names, own["attributes"], strict=False):
         labels = one.get("labels")
         also = [MISSING] if one.get("missing") == "publish" else []
-        domain = (str(one["domain"][0]), str(one["domain"][1])) if one.get("domain") else None
+        ends = [text(end) if isinstance(end, str) else str(end) for end in one.get("domain", ())]
+        domain = (ends[0], ends[1]) if ends else None
         found.append(Column(name, frozenset([*labels, *also]) if labels else None, domain=domain))
     sensitive = sensitive_columns(own)
     for name, one in zip(names[-len(sensitive) :], sensitive, strict=True):
@@ -391,13 +392,12 @@ def _check_is_text(part: Mapping[str, Any], asked: str, columns: Mapping[str, Co
         if column.domain is None:
             continue
         low, high = column.domain
-        begins = next((text.removesuffix("%") for text in _texts(sides)), "")
+        begins = next((one.removesuffix("%") for one in _texts(sides)), "")
         if high.isdigit() and begins.isdigit() and len(begins) <= len(high):
             low, high = begins.ljust(len(high), "0"), begins.ljust(len(high), "9")
-        is_number = "-" not in low[1:]
-        between = f"{low} AND {high}" if is_number else f"'{low}' AND '{high}'"
-        kind = "number" if is_number else "date"
-        raise QueryError(f"{asked}: {column.name} is a {kind}: ask for {column.name} BETWEEN {between}, say")
+        kind = "date" if low.startswith("'") else "number"
+        between = f"{column.name} BETWEEN {low} AND {high}"
+        raise QueryError(f"{asked}: {column.name} is a {kind}: ask for {between}, say")
 
 
 def _check_labels(part: Mapping[str, Any], asked: str, columns: Mapping[str, Column]) -> None:

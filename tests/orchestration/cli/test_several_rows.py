@@ -136,7 +136,7 @@ def _has(path, who):
     [
         (
             lambda table: table.with_columns(visit=pl.lit("V1")),
-            "have the same name of a row (`row` in the contract) as another; give each row its own",
+            "have the same visit (`row`) as another row; give each row its own in the source",
         ),
         (
             lambda table: table.with_columns(
@@ -164,7 +164,7 @@ def test_rows_at_fault_are_listed_with_their_own_names(clinic, republish, tmp_pa
     table = pl.read_csv(tmp_path / "2024-01-01.csv")
     code, _, errors = republish("release", file, "--home", tmp_path / "home")
     assert code == 2
-    assert f"visit: 2 of {table.height:,} rows have the same name of a row" in "\n".join(errors)
+    assert f"visit: 2 of {table.height:,} rows have the same visit (`row`)" in "\n".join(errors)
     listed = pl.read_csv(tmp_path / "home/private/clinic/v1/2024-01-01/faults.csv")
     rows = [(1, table["visit"][0]), (table.height, table["visit"][0])]
     assert listed.filter(column="visit").select("row", "row_name").rows() == rows
