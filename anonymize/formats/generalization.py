@@ -212,11 +212,19 @@ def published_names(column: str, attribute: QuasiIdentifier) -> list[str]:
 def _parts(attribute: QuasiIdentifier) -> dict[str, Text]:
     """What is published of a quasi-identifier, and what it says."""
     name = attribute.name
-    low, high = "lowest {column} in the group", "highest {column} in the group"
+    parts = {
+        "low": Text("lowest {column} in the group", column=name),
+        "high": Text("highest {column} in the group", column=name),
+    }
     if attribute.min_width > int(attribute.discrete):
-        low = "lowest {column} in the group, rounded down to the end of a cell of min_width"
-        high = "highest {column} in the group, rounded up to the end of a cell of min_width"
-    parts = {"low": Text(low, column=name), "high": Text(high, column=name)}
+        parts = {
+            "low": Text(
+                "lowest {column} in the group, rounded down to the end of a cell of min_width", column=name
+            ),
+            "high": Text(
+                "highest {column} in the group, rounded up to the end of a cell of min_width", column=name
+            ),
+        }
     if attribute.publishes_missing:
         parts["missing"] = Text("how many people of the group have no {column}", column=name)
     return parts

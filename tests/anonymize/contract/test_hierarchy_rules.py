@@ -118,7 +118,7 @@ def test_dates_by_year_and_quarter(clinic, tmp_path, form):
 
 def test_a_date_outside_is_refused(clinic, tmp_path):
     (tmp_path / "2024-01-01.csv").write_text("id,x,ill\n1,01.01.2026,a\n")
-    with pytest.raises(SnapshotError, match=r"x: 1 of 1 rows are not in the hierarchy \(731 values\)"):
+    with pytest.raises(SnapshotError, match=r"x: 1 of 1 rows are not in the hierarchy \(731 labels\)"):
         read(clinic("{year, month, domain: [2024-01-01, 2025-12-31]}"))
 
 
