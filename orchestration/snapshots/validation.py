@@ -196,9 +196,9 @@ def _readable(column: str, schema: pl.Schema) -> pl.Expr:
     """Identifiers, or names of rows, as text; null where there is no such column, or none of names."""
     kind = schema.get(column, pl.Null())
     if kind == pl.Binary:
-        return pl.col(column).bin.encode("hex")
+        return exactly(column).bin.encode("hex")
     is_text = column in schema and not kind.is_nested()
-    return pl.col(column).cast(pl.String) if is_text else pl.lit(None, pl.String).alias(column)
+    return exactly(column).cast(pl.String) if is_text else pl.lit(None, pl.String).alias(column)
 
 
 def _first(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
