@@ -24,6 +24,8 @@ EACH_FILE = tuple(f"*{ending}" for ending in (*TYPED, *CSV))
 """In place of a file's name: every file of the folder that ends so."""
 DATE = re.compile(r"\{release(?::([^{}]*))?\}")
 """Where the release's date stands in a path, and how: as YYYY-MM-DD, or as `{release:%Y%m}` says."""
+QUARTER = "%q"
+"""The quarter of a date, 1 to 4: beside the codes of `strftime`, which has none for it."""
 SCHEDULES = {
     "@daily": "0 0 * * *",
     "@weekly": "0 0 * * 1",
@@ -81,7 +83,8 @@ class FileSource(Written):
 
     path: StrictStr
     """A file for each release (`.parquet`, `.csv`, …), or a folder of them (`{release}/*.parquet`); relative
-    to the contract, or in an object store. `{release:%Y%m}` writes the date in another way."""
+    to the contract, or in an object store. `{release:%Y%m}` writes the date in another way; `%q` is its
+    quarter."""
     separator: StrictStr = ","
     """Between the columns of a CSV file: one letter. Of a .tsv file, a tab."""
     encoding: StrictStr = "utf-8"
@@ -238,7 +241,19 @@ def _dated(path: str, release: str) -> str:
     Its other letters are no pattern, and a `%` outside of braces is itself.
     """
     date = dt.date.fromisoformat(release) if RELEASE.fullmatch(release) else None
-    return DATE.sub(lambda found: date.strftime(found[1]) if date and found[1] else release, path)
+    return DATE.sub(lambda found: write_date(date, found[1]) if date and found[1] else release, path)
+
+
+def write_date(date: dt.date, how: str) -> str:
+    """A date in the codes of `strftime`, and `%q` for its quarter.
+
+    Examples
+    --------
+    >>> write_date(dt.date(2024, 4, 1), "%YQ%q"), write_date(dt.date(2024, 4, 1), "%%q")
+    ('2024Q2', '%q')
+    """
+    quarter = f"{(date.month + 2) // 3}"
+    return date.strftime(re.sub("%.", lambda code: quarter if code[0] == QUARTER else code[0], how))
 
 
 def is_in_store(place: str) -> bool:

@@ -217,6 +217,15 @@ def _parts(attribute: QuasiIdentifier, counted: str) -> dict[str, Text]:
         "low": Text("lowest {column} in the group", column=name),
         "high": Text("highest {column} in the group", column=name),
     }
+    if attribute.min_width > int(attribute.discrete):
+        parts = {
+            "low": Text(
+                "lowest {column} in the group, rounded down to the end of a cell of min_width", column=name
+            ),
+            "high": Text(
+                "highest {column} in the group, rounded up to the end of a cell of min_width", column=name
+            ),
+        }
     if attribute.publishes_missing:
         people = Text("how many people of the group have no {column}", column=name)
         rows = Text("how many rows of the group have no {column}", column=name)

@@ -145,7 +145,8 @@ def take_snapshot(series: Series, release: str) -> Taken:
                 raise
             write_csv(listed, error.rows)
             between = "\n  " if "\n" in str(error) else "; "
-            raise SnapshotError(f"{error}{between}{listed} lists the rows") from None
+            says = f"{listed} lists the rows (1 is the first one, below a header)"
+            raise SnapshotError(f"{error}{between}{says}") from None
         if series.is_published(release):
             _refuse_other_content(series, release, taken.stated)
         elif not _is_kept(series, folder, taken.stated):

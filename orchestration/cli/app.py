@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from republish.orchestration.cli.associate import associate
 from republish.orchestration.cli.audit import audit
@@ -28,8 +29,25 @@ from republish.orchestration.cli.ui import ui
 from republish.orchestration.cli.validate import validate
 from republish.orchestration.cli.verify import verify
 
+OTHERWISE = {
+    "report": "republish audit CONTRACT --out FOLDER writes it",
+    "publish": "it is republish release",
+}
+"""What is done by a command of another name."""
+
+
+class _Commands(TyperGroup):
+    """Commands, of which some that others would look for are called otherwise."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] in OTHERWISE:
+            ctx.fail(f"No such command '{args[0]}': {OTHERWISE[args[0]]}.")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="republish",
+    cls=_Commands,
     help="Publish a table of people again and again, so that nobody who collects every release learns"
     " a person's sensitive value.",
     epilog="Exit codes: 0 done, 2 the input or the contract is wrong, 3 refused for privacy, 1 anything"

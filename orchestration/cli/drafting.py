@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
+from republish.orchestration.cli.terminal import ask
 from republish.orchestration.cli.terminal import out as terminal
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.contracts.json_schema import schema_text
@@ -115,7 +116,7 @@ def _named(columns: dict[str, Column], name: str | None, option: str) -> Column 
 def _asked(columns: dict[str, Column], question: str, likely: Column | None) -> Column:
     """Ask for a column until there is one of this name."""
     while True:
-        answer = typer.prompt(question, default=None if likely is None else likely.name)
+        answer = ask(question, default=None if likely is None else likely.name)
         if answer in columns:
             return columns[answer]
         typer.echo(f"There are {', '.join(map(as_data, columns))}.")
@@ -126,7 +127,7 @@ def _asked_for_more(roles: Roles) -> Roles:
     known = {one.name: one for one in (*roles.quasi_identifiers, *roles.more)}
     proposed = ", ".join(one.name for one in roles.quasi_identifiers)
     while known:
-        answer = typer.prompt("Which columns may others know of a person?", default=proposed)
+        answer = ask("Which columns may others know of a person?", default=proposed)
         names = [name.strip() for name in answer.split(",") if name.strip()]
         if names and all(name in known for name in names):
             others = [(one, "not chosen") for name, one in known.items() if name not in names]

@@ -48,11 +48,11 @@ def init(
 ) -> None:
     """Draft a contract from a table, with a comment on everything that was guessed.
 
-    Files that are named alike but for a date (2024-01-01.csv, members_202401.csv) are the snapshots of a
-    series: all of them are looked at. The draft says how they are written (separator, encoding, decimal
-    commas, dates, words for no value), what each column is, and which domain it has, rounded outward. Labels
-    are listed, or written into a file beside the contract. No value of a person is printed, and none is in a
-    comment.
+    Files that are named alike but for a date (2024-01-01.csv, members_202401.csv, members_2024Q1.csv) are the
+    snapshots of a series: all of them are looked at. The draft says how they are written (separator,
+    encoding, decimal commas, dates, words for no value), what each column is, and which domain it has,
+    rounded outward. Labels are listed, or written into a file beside the contract. No value of a person is
+    printed, and none is in a comment.
 
     On a terminal, it asks which columns identify a person, may be known, and must not be learnt.
     """

@@ -74,9 +74,10 @@ def read_identifiers(file: Path | None) -> list[str]:
     Raises PersonError if there is none.
     """
     from republish.anonymize.errors import PersonError
+    from republish.orchestration.cli.terminal import ask
 
     if file is None and sys.stdin.isatty():
-        text = typer.prompt("Identifier (not shown)", hide_input=True)
+        text = ask("Identifier (not shown)", is_hidden=True)
     else:
         content = sys.stdin.buffer.read() if file is None else file.read_bytes()
         try:

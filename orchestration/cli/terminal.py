@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
+import typer
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
@@ -21,6 +23,20 @@ def whole(table: Table) -> None:
     wide = Console(file=out.file, highlight=False, markup=False, width=10**6)
     wide.width = Measurement.get(wide, wide.options, table).maximum
     wide.print(table)
+
+
+def ask(question: str, *, default: str | None = None, is_hidden: bool = False) -> str:
+    """Ask somebody at the terminal; Ctrl-C ends the command at once.
+
+    polars has reads go on after a signal, so that Python would notice it only when a line is there.
+
+    Raises
+    ------
+    click.Abort
+        If the answer is Ctrl-C, or the input ends.
+    """
+    signal.siginterrupt(signal.SIGINT, True)
+    return str(typer.prompt(question, default=default, hide_input=is_hidden))
 
 
 def raw(text: str) -> None:

@@ -31,6 +31,10 @@ def _origins(given: list[str] | None) -> list[str]:
 
 
 def ui(
+    contract: Annotated[
+        Path | None,
+        typer.Argument(metavar="CONTRACT", help="A contract, of whose home all series are shown."),
+    ] = None,
     home: HomePath = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.")] = 3000,
     only: Annotated[
@@ -60,12 +64,14 @@ def ui(
     Schedules and backfills are there, too. The server listens on 127.0.0.1 only, and lets in who has the
     token of the address that it prints; Ctrl-C ends it.
     """
+    from republish.orchestration.contracts.contract_file import load_contract
     from republish.orchestration.dagster.instance import dagster_instance, end_dead_runs, prepare_dagster_home
     from republish.orchestration.package_files import package_file
     from republish.orchestration.ports import refuse_taken
+    from republish.orchestration.series.homes import default_home
     from republish.orchestration.storage.home import Home
 
-    place = Home.at(home)
+    place = Home.at(home, default_home(load_contract(contract)) if contract else None)
     if only is not Part.daemon:
         refuse_taken(port)
     prepare_dagster_home(place)
@@ -83,7 +89,8 @@ def ui(
 
     token, file, server = token_of(place), place.dagster / TOKEN, f"http://127.0.0.1:{port}"
     if out.is_terminal:
-        out.print(f"Dagster on {server}/?token={token}, of {place.path}. Ctrl-C ends it.")
+        said = f"Dagster on {server}/?token={token}, of {place.path}"
+        out.print(f"{said}. Begin at Lineage there. Ctrl-C ends it.")
     else:  # a journal, say, that others may read
         out.print(f"Dagster on {server}, of {place.path}. Its token is in {file}. Ctrl-C ends it.")
     with pages(place, workspace, address or (), read_only=read_only) as app:

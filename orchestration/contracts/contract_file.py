@@ -148,6 +148,7 @@ def _refuse_one_file(contract: Product, two: list[dt.date], where: str) -> None:
     }
     if len(paths) == 1:
         why = f"names {paths.pop()} for the releases of {two[0]} and {two[1]}: write more of the date"
+        why += ", as in {release:%Y-%m}, or {release:%YQ%q} with its quarter"
         raise ContractError(where, [("source.path", why)])
 
 

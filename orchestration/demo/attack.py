@@ -119,7 +119,7 @@ def _counterfeits(published: PublishedSeries) -> str:
     tuples = sum(manifest["tuples"] for manifest in manifests.values())
     most = max(manifests, key=lambda name: stated[name])
     return (
-        f"Counterfeits: {sum(stated.values()):,} of {tuples:,} published tuples stand for nobody,"
+        f"Counterfeits: {sum(stated.values()):,} of {tuples:,} published rows stand for nobody,"
         f" {stated[most]:,} of them in {most}. They fill the places of patients who left."
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from republish.anonymize.contract.source import SCHEDULES
+from republish.anonymize.contract.source import QUARTER, SCHEDULES, write_date
 from republish.orchestration.contracts.schedule import ticks
 
 WRITTEN = {
@@ -17,12 +18,14 @@ WRITTEN = {
     "%Y_%m_%d": r"\d{4}_\d{2}_\d{2}",
     "%d.%m.%Y": r"\d{2}\.\d{2}\.\d{4}",
     "%Y%m%d": r"\d{8}",
+    **{f"%Y{before}%q": rf"\d{{4}}{before}[1-4]" for before in ("-Q", "_Q", "Q", "-q", "_q", "q")},
     "%Y-%m": r"\d{4}-\d{2}",
     "%Y_%m": r"\d{4}_\d{2}",
     "%Y%m": r"\d{6}",
     "%Y": r"\d{4}",
 }
-"""Ways of writing a date in a file's name, and what each looks like; the longest first."""
+"""Ways of writing a date in a file's name, and what each looks like; the longest first. Months, quarters and
+years are written for their first day."""
 ISO = "%Y-%m-%d"
 YEARS = range(1900, 2200)
 
@@ -69,10 +72,23 @@ def _alike(file: Path, is_name: bool, before: str, written: str, after: str) -> 
 
 def _date(text: str, written: str) -> dt.date | None:
     try:
-        date = dt.datetime.strptime(text, written).date()  # noqa: DTZ007 - a date has no zone
+        parts = written.replace(QUARTER, "%m")
+        date = dt.datetime.strptime(text, parts).date()  # noqa: DTZ007 - a date has no zone
+        if QUARTER in written:
+            date = date.replace(month=3 * date.month - 2)
     except ValueError:
         return None
-    return date if date.year in YEARS and date.strftime(written) == text else None
+    return date if date.year in YEARS and write_date(date, written) == text else None
+
+
+def named_nearly_alike(file: Path, taken: Collection[Path]) -> list[str]:
+    """The names of files beside one that may be the same table at other dates, and are not taken for it."""
+    others = [
+        one.name
+        for one in file.parent.iterdir()
+        if one not in taken and one.suffix == file.suffix and one.name.count(".") == file.name.count(".")
+    ]
+    return sorted(difflib.get_close_matches(file.name, others, n=len(others) or 1, cutoff=0.8))
 
 
 def schedule_of(releases: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from republish.anonymize.contract import QuerySource
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
 from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together
-from republish.orchestration.drafts.dates import dated_files, schedule_of
+from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
 from republish.orchestration.drafts.dialect import dialect_of, usual_separator
 from republish.orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
 from republish.orchestration.snapshots.databases import ask, place_of
@@ -26,6 +26,8 @@ UNDATED = (
     "There is no date in the file's name, so this contract is for a single release. Put one there, as"
     " in 2024-01-01, and write {release} for it in source.path, to go on."
 )
+NAMED = 5
+"""So many files that are not looked at are named."""
 TABLES = (
     "SELECT table_schema, table_name FROM information_schema.tables"
     " WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1, 2"
@@ -84,6 +86,8 @@ def in_files(file: Path) -> FoundTable:
     first, *_ = tables.values()
     if other := next((name for one in tables.values() for name in one.columns if name not in first), None):
         remarks.append(f"The column {as_data(other)} is not in the first snapshot, and left out.")
+    if others := named_nearly_alike(file, [*files.values()]):
+        remarks.append(_not_looked_at(others))
     said, sources = _changes(dialects)
     stem = file.name.partition(".")[0]
     if dated is None:
@@ -111,6 +115,14 @@ def in_files(file: Path) -> FoundTable:
         sources,
         cron,
         tuple(remarks),
+    )
+
+
+def _not_looked_at(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return (
+        f"Not looked at: {', '.join(names[:NAMED])}{more}. Snapshots of the same table are named alike but"
+        " for a date, as in 2024-01-31, 31.01.2024, 202401 or 2024Q1."
     )
 
 

@@ -126,7 +126,7 @@ def refuse_faults(
         return
     lines = "\n  ".join(faults)
     several = f"{len(faults)} faults in the snapshot\n  " if len(faults) > 1 else ""
-    rows = pl.concat([one.rows for one in seen])
+    rows = pl.concat([one.rows for one in seen], how="diagonal")
     raise SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None, table=entered)
 
 

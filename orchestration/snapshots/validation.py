@@ -46,6 +46,8 @@ COMPARED = 100
 """Values outside a domain that are compared with its labels."""
 OUTSIDE = "outside all bins"
 """Stands for a number that is in no bin."""
+HIERARCHY = "the hierarchy, with a line for each"
+"""Where labels are listed, and not in the contract itself."""
 SPELT = "differ from another identifier by spaces, capital letters or signs that nobody sees alone"
 """What is said of identifiers, where people have several rows, that are one person's."""
 NO_VALUE = (MISSING, "#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
@@ -76,10 +78,10 @@ def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     polars.DataFrame
         One row per column of the contract: `column`, `role` (identifier, quasi-identifier or column,
         sensitive), `rows`, and the counts `nulls` (empty text counts as null), `duplicates` (rows whose
-        identifier an earlier row has), `wrong_type` (values that can't be read as the column's type),
-        `outside_domain` and `misspelt` (where no values are declared: with spaces around them, another
-        value's spelling in other letters, or what programs write for no value). In a column that is missing
-        every row is null.
+        identifier an earlier row has, or whose row name another one has), `wrong_type` (values that can't be
+        read as the column's type), `outside_domain` and `misspelt` (where no values are declared: with spaces
+        around them, another value's spelling in other letters, or what programs write for no value). In a
+        column that is missing every row is null.
     """
     rules = _rules(schema)
     present = [rule for rule in rules if rule.column in snapshot.columns]
@@ -166,32 +168,37 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | No
     Returns
     -------
     polars.DataFrame
-        `row` (from 1 on, in the source's order), `identifier` (as text), `column`, `fault` (in words); the
-        first `LISTED` rows of each column and fault.
+        `row` (from 1 on, in the source's order), `identifier` (as text), `column`, `fault` (in words), and
+        `row_name` (as text) where people have several rows; the first `LISTED` rows of each column and fault.
     """
     numbered = snapshot.with_row_index("row", offset=1)
     if numbers is not None:
         numbered = numbered.with_columns(numbers.alias("row"))
-    kind = snapshot.schema.get(IDENTIFIER, pl.Null())
-    identifier = pl.lit(None, pl.String)
-    if kind == pl.Binary:
-        identifier = pl.col(IDENTIFIER).bin.encode("hex")
-    elif IDENTIFIER in snapshot.columns and not kind.is_nested():
-        identifier = pl.col(IDENTIFIER).cast(pl.String)
+    names = [ROW_NAME] if ROW_NAME in snapshot.columns else []
     found = [
         numbered.filter(breaks)
         .head(LISTED)
         .select(
             pl.col("row").cast(pl.Int64),
-            identifier.alias("identifier"),
-            column=pl.lit(rule.name),
-            fault=pl.lit(rule.does(measure)),
+            _readable(IDENTIFIER, snapshot.schema),
+            pl.lit(rule.name).alias("column"),
+            pl.lit(rule.does(measure)).alias("fault"),
+            *(_readable(name, snapshot.schema) for name in names),
         )
         for rule in _rules(schema)
         if rule.column in snapshot.columns
         for measure, breaks in rule.broken(snapshot.schema[rule.column]).items()
     ]
-    return pl.concat([pl.DataFrame(schema=AT_FAULT), *found])
+    return pl.concat(found) if found else pl.DataFrame(schema=AT_FAULT)
+
+
+def _readable(column: str, schema: pl.Schema) -> pl.Expr:
+    """Identifiers, or names of rows, as text; null where there is no such column, or none of names."""
+    kind = schema.get(column, pl.Null())
+    if kind == pl.Binary:
+        return exactly(column).bin.encode("hex")
+    is_text = column in schema and not kind.is_nested()
+    return exactly(column).cast(pl.String) if is_text else pl.lit(None, pl.String).alias(column)
 
 
 def _first(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
@@ -205,7 +212,7 @@ def _first(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
 
 def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
     if measure == "duplicates" and (rule.role == "row" or rule.repeats == SPELT):
-        return f"write each {rule.role} in one way, and no other in the same, in the source"
+        return _OUT["row" if rule.role == "row" else SPELT]
     if (
         measure == "wrong_type"
         and rule.written in ("number", "date")
@@ -220,7 +227,8 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
         return _OUT["no value" if rule.missing != "refuse" else "nobody"]
     if measure != "outside_domain":
         return _OUT[measure]
-    return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_to_add(rule, snapshot)}{_close(rule, snapshot)}"
+    out = _OUT[HIERARCHY if rule.listed == HIERARCHY else measure]
+    return f"{_renamed(rule, snapshot)}{out}{_to_add(rule, snapshot)}{_close(rule, snapshot)}"
 
 
 def _with_decimals(rule: _Rule, snapshot: pl.DataFrame) -> str:
@@ -232,7 +240,8 @@ def _with_decimals(rule: _Rule, snapshot: pl.DataFrame) -> str:
 
 def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
     """A hint if one value of several people may be another name of a declared one that nobody has."""
-    if rule.role != "sensitive" or not (rule.labels and _is_text(snapshot.schema[rule.column])):
+    is_grouped = rule.listed == HIERARCHY
+    if rule.role != "sensitive" or is_grouped or not (rule.labels and _is_text(snapshot.schema[rule.column])):
         return ""
     values = snapshot[rule.column].cast(pl.String)
     undeclared = values.filter(~values.is_in(rule.labels) & (values != ""))
@@ -249,8 +258,9 @@ def _to_add(rule: _Rule, snapshot: pl.DataFrame) -> str:
     dtype = snapshot.schema[rule.column]
     if not rule.labels:
         return ""
-    values = snapshot.select(rule.converted(dtype).alias("value"))["value"].drop_nulls()
-    counts = values.filter(~values.is_in(rule.labels)).value_counts(name="people", sort=True)
+    outside = snapshot.filter(rule.broken(dtype)["outside_domain"])
+    values = outside.select(rule.converted(dtype).alias("value"))["value"]
+    counts = values.value_counts(name="people", sort=True)
     names = counts.filter(pl.col("people") >= SEVERAL)["value"]
     if names.is_empty():
         return ""
@@ -286,7 +296,12 @@ _OUT = {
     " letters or signs that nobody sees alone are one person's. If people have several rows (visits, claims),"
     " say so (rows: several), or choose one of each in the source: the last one, say",
     "wrong_type": "correct them in the source, or what the contract says of the column",
+    SPELT: "write a person's identifier in one way in the source, and that of another person otherwise",
+    "row": "give each row its own in the source (spaces, capital letters and signs that nobody sees make"
+    " no difference), or leave out what is there twice",
     "outside_domain": "correct them in the source, or widen the domain in the contract",
+    HIERARCHY: "correct them in the source, or add them to the hierarchy: a line of its file for each, or a"
+    " wider domain",
     "misspelt": "correct them in the source, or list every value under sensitive.values",
 }
 
@@ -339,7 +354,11 @@ class _Rule:
         # An unhashable kind of value (a list, say) is of a wrong type as a whole: nothing to compare.
         is_name = self.repeats != "" and not dtype.is_nested()
         form = normal_form(values) if is_name and _is_text(dtype) else values
-        again = ~form.is_first_distinct() if self.repeats != SPELT else values.n_unique().over(form) > 1
+        again = ~form.is_first_distinct()
+        if self.role == "row":
+            again = pl.len().over(form) > 1
+        elif self.repeats == SPELT:
+            again = values.n_unique().over(form) > 1
         free_text = self.inside is None and _is_text(dtype)
         return {
             "nulls": values.is_null() & self._is_fault(values),
@@ -359,7 +378,9 @@ class _Rule:
             "nulls": "have no value",
             "duplicates": self.repeats,
             "wrong_type": f"are not {self.kind}",
-            "outside_domain": f"lie outside the domain ({self.domain})",
+            "outside_domain": f"are not in the hierarchy ({self.domain})"
+            if self.listed == HIERARCHY
+            else f"lie outside the domain ({self.domain})",
             "misspelt": "have spaces around them, differ from another value by capital letters alone, by"
             " signs that nobody sees or by how a letter or a number is written, or stand for no value"
             " (null, n/a)",
@@ -399,7 +420,7 @@ def _rules(schema: Table) -> list[_Rule]:
     may_lack: Literal["some", "accept"] = "some" if getattr(schema, "shards", 1) == 1 else "accept"
     is_several = has_several_rows(schema)
     repeats = {IDENTIFIER: SPELT if is_several else "repeat the identifier of another row"}
-    repeats[ROW_NAME] = "repeat the row of another one"
+    repeats[ROW_NAME] = f"have the same {schema.column_names().get(ROW_NAME)} (`row`) as another row"
     names = [
         _Rule(
             column, name, role, "text or whole numbers", _as_identifier, pl.String(), repeats=repeats[column]
@@ -427,7 +448,7 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule
         )
         domain = f"{len(labels)} labels"
         inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the other rules have it
-        listed = "order" if attribute.order else "the hierarchy, with a path for each"
+        listed = "order" if attribute.order else HIERARCHY
         return rule("text", _as_label, inside=inside, domain=domain, labels=labels, listed=listed)
     if isinstance(attribute, DateAttribute):
         kind, convert = "dates (YYYY-MM-DD, or as declared)", _as_date
@@ -454,9 +475,11 @@ def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
         kind, convert, dtype = "whole numbers", _as_whole_number, pl.Int64()
     else:
         kind, convert, dtype = "text", partial(_as_label_of_level, labels=sensitive.labels), pl.String()
-    named = tuple(value for value in values if isinstance(value, str))
     written = "number" if dtype == pl.Int64 else ""
-    listed = "the hierarchy, with a path for each" if sensitive.hierarchy else "values"
+    named, listed = tuple(value for value in values if isinstance(value, str)), "values"
+    if sensitive.hierarchy:  # what is outside of it is compared with what is in the source, below the level
+        named, listed = tuple(path[0] for path in sensitive.hierarchy), HIERARCHY
+        domain = f"{len(named)} values"
     return _Rule(
         *(column, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, listed, written)
     )
@@ -513,7 +536,7 @@ def _as_label(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
 
 
 def _as_label_of_level(values: pl.Expr, dtype: pl.DataType, labels: Mapping[str, str]) -> pl.Expr | None:
-    """Labels, and in place of the values below one the label."""
+    """Labels, and in place of the values below one the label: a source may have either, I10 beside I10.9."""
     own = _as_label(values, dtype)
     return own if own is None or not labels else own.replace(labels)
 

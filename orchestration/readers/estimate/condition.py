@@ -56,6 +56,9 @@ FUNCTIONS = {
 """The functions that a condition may call: of one row, the same every time, and none of them reads a file."""
 OF_NUMBERS = {"+", "-", "*", "/", "//", "%", "abs", "ceil", "floor", "round", "trunc"}
 """Functions that take no text."""
+OF_TEXT = {"~~", "!~~", "~~*", "!~~*"} | {"contains", "ends_with", "length", "lower", "regexp_matches"}
+OF_TEXT |= {"starts_with", "upper"}
+"""Functions that take nothing else."""
 MOST_SHOWN = 20
 """The most values of a column that a message lists."""
 MOST_TRIED = 100
@@ -77,6 +80,8 @@ class Column:
     """For text that is numbers throughout: the type to compare it as. CSV files have no other numbers."""
     is_in_bins: bool = False
     """Whether its values are bins of a number."""
+    domain: tuple[str, str] | None = None
+    """The lowest and the highest number or date, as SQL has them; None of labels."""
 
     @property
     def written(self) -> str:
@@ -126,7 +131,9 @@ def columns_of(
     for name, one in zip(names, own["attributes"], strict=False):
         labels = one.get("labels")
         also = [MISSING] if one.get("missing") == "publish" else []
-        found.append(Column(name, frozenset([*labels, *also]) if labels else None))
+        ends = [text(end) if isinstance(end, str) else str(end) for end in one.get("domain", ())]
+        domain = (ends[0], ends[1]) if ends else None
+        found.append(Column(name, frozenset([*labels, *also]) if labels else None, domain=domain))
     sensitive = sensitive_columns(own)
     for name, one in zip(names[-len(sensitive) :], sensitive, strict=True):
         values = one.get("values") or sorted(published.get(one["name"], ()))
@@ -373,7 +380,24 @@ def _check(part: Mapping[str, Any], asked: str, columns: Mapping[str, Column]) -
     if kind == "FUNCTION" and part["function_name"].lower() not in FUNCTIONS:
         known = ", ".join(sorted(name for name in FUNCTIONS if name.isidentifier()))
         raise QueryError(f"{asked}: there is no function {part['function_name']}; there are {known}")
+    if kind == "FUNCTION" and part["function_name"].lower() in OF_TEXT:
+        _check_is_text(part, asked, columns)
     _check_labels(part, asked, columns)
+
+
+def _check_is_text(part: Mapping[str, Any], asked: str, columns: Mapping[str, Column]) -> None:
+    """Numbers and dates are not compared with a pattern: a beginning of numbers is a range of them."""
+    sides = _sides(part)
+    for column in filter(None, (_column(one, columns) for one in sides)):
+        if column.domain is None:
+            continue
+        low, high = column.domain
+        begins = next((one.removesuffix("%") for one in _texts(sides)), "")
+        if high.isdigit() and begins.isdigit() and len(begins) <= len(high):
+            low, high = begins.ljust(len(high), "0"), begins.ljust(len(high), "9")
+        kind = "date" if low.startswith("'") else "number"
+        between = f"{column.name} BETWEEN {low} AND {high}"
+        raise QueryError(f"{asked}: {column.name} is a {kind}: ask for {between}, say")
 
 
 def _check_labels(part: Mapping[str, Any], asked: str, columns: Mapping[str, Column]) -> None:

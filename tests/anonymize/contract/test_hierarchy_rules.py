@@ -88,6 +88,21 @@ def test_a_sensitive_code_is_published_by_its_first_letters(clinic, tmp_path):
     assert read(file)["value"].to_list() == ["I10", "J45", "I10"]
 
 
+def test_a_group_may_be_a_value_and_a_code_that_is_not_listed_is_compared_with_codes(clinic, tmp_path):
+    (tmp_path / "icd.csv").write_text("I10.90\nI10.91\nJ45.0\n")
+    rule = "{prefix: [3, 1], labels: icd.csv}"
+    file = clinic("{steps: [5], domain: [0, 9]}", f"{{name: ill, hierarchy: {rule}, level: 1}}")
+    (tmp_path / "2024-01-01.csv").write_text("id,x,ill\n1,3,I10\n2,4,I10.90\n")
+    assert read(file)["value"].to_list() == ["I10", "I10"]
+    (tmp_path / "2024-01-01.csv").write_text("id,x,ill\n1,3,I10.9\n2,4,K21.0\n")
+    with pytest.raises(
+        SnapshotError, match=r"ill: 2 of 2 rows are not in the hierarchy \(3 values\)"
+    ) as said:
+        read(file)
+    assert "some are close to I10.9" in str(said.value)
+    assert "K21" not in str(said.value)
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_dates_by_year_and_quarter(clinic, tmp_path, form):
     table = pl.DataFrame({"id": [1, 2], "x": [dt.date(2024, 3, 31), dt.date(2025, 1, 1)], "ill": ["a", "b"]})
@@ -103,7 +118,7 @@ def test_dates_by_year_and_quarter(clinic, tmp_path, form):
 
 def test_a_date_outside_is_refused(clinic, tmp_path):
     (tmp_path / "2024-01-01.csv").write_text("id,x,ill\n1,01.01.2026,a\n")
-    with pytest.raises(SnapshotError, match="x: 1 of 1 rows lie outside the domain"):
+    with pytest.raises(SnapshotError, match=r"x: 1 of 1 rows are not in the hierarchy \(731 labels\)"):
         read(clinic("{year, month, domain: [2024-01-01, 2025-12-31]}"))
 
 

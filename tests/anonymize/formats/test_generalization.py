@@ -36,6 +36,15 @@ def intervals(attribute, width, *groups):
     return [found[group] for group in range(len(groups))]
 
 
+@pytest.mark.parametrize(
+    ("width", "said"), [(0, ""), (1, ""), (5, ", rounded down to the end of a cell of min_width")]
+)
+def test_an_end_is_called_lowest_only_where_it_is(width, said):
+    columns = GENERALIZATION.columns(make_contract(["age"], {"age": width} if width else None))
+    low = next(one for one in columns["microdata"] if one.name == "age_low")
+    assert low.description == f"lowest age in the group{said}"
+
+
 def test_without_a_minimum_width_intervals_are_the_smallest_there_are():
     assert intervals("age", 0, [30, 41, 35], [7]) == [(30, 41), (7, 7)]
 

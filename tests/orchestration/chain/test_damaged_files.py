@@ -218,6 +218,8 @@ def test_a_misspelt_leaf_of_a_hierarchy_is_named_and_so_is_a_label_of_many_peopl
     file.write_text(file.read_text().replace(f"{leaf};", f"{misspelt};", 1))
     hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(birthplace=pl.lit(leaf)))
     message, _ = refused(hospital, home, SnapshotError)
+    assert "rows are not in the hierarchy (" in message
+    assert "or add them to the hierarchy: a line of its file" in message
     assert f"some are close to {misspelt}: misspelt here or there?" in message
     assert f"{leaf} (5 people and more have each)" in message
 

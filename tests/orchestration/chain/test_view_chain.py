@@ -274,7 +274,7 @@ def test_faults_of_a_view_name_the_key_and_what_is_accepted(example, changes, ke
     ("rows", "words"),
     [
         ("pid,name,class\n1,Alice,c1\n", "the column job is missing"),
-        ("pid,name,job,class\n1,Zoe,Banker,c1\n", "name: 1 of 1 rows lie outside the domain .3 labels"),
+        ("pid,name,job,class\n1,Zoe,Banker,c1\n", "name: 1 of 1 rows are not in the hierarchy .3 labels"),
         ("pid,name,job,class\n1,Bob,,c1\n", "job: 1 of 1 rows have no value"),
         ("pid,name,job,class\n1,Bob,Clerk,c1\n1,Bob,Clerk,c1\n", "pid: 1 of 2 rows repeat the identifier"),
     ],

@@ -576,6 +576,21 @@ def test_the_ui_prints_its_token_to_a_terminal_and_to_no_journal(republish, tmp_
     assert f" http://127.0.0.1:3000/?token={token}, " in line
 
 
+def test_the_ui_takes_a_contract_for_its_home(republish, hospital, started):
+    code, _, err = republish("ui", hospital.contract, "--only", "daemon")
+    assert (code, err) == (0, [])
+    assert os.environ["DAGSTER_HOME"] == str(hospital.folder / "var/dagster")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("report", "republish audit CONTRACT --out FOLDER writes it"), ("publish", "it is republish release")],
+)
+def test_a_command_of_another_name_is_named(republish, command, said):
+    code, _, err = republish(command, "clinic.yaml")
+    assert (code, err[-1]) == (2, f"Error: No such command '{command}': {said}.")
+
+
 def test_the_daemon_alone_has_no_pages(republish, tmp_path, started):
     republish("ui", "--home", tmp_path / "home", "--only", "daemon")
     assert started == [("dagster-daemon", "run")]

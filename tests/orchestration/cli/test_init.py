@@ -4,9 +4,14 @@ import datetime as dt
 import gzip
 import io
 import json
+import os
+import pty
 import random
 import re
+import signal
+import subprocess
 import sys
+from contextlib import suppress
 
 import duckdb
 import polars as pl
@@ -339,6 +344,32 @@ def test_on_a_terminal_it_asks(republish, deliver, tmp_path, monkeypatch):
     assert "region: not chosen" in (tmp_path / "clinic/clinic.yaml").read_text()
 
 
+@pytest.mark.parametrize("words", [("init",), ("person", "--out", "page")])
+def test_ctrl_c_ends_a_question_at_once(republish, deliver, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    command, *options = words
+    table = deliver()
+    if command == "person":
+        assert republish("init", table, "--yes")[0] == 0
+        table = tmp_path / "clinic/clinic.yaml"
+    ours, theirs = pty.openpty()
+    call = [sys.executable, "-m", "republish.orchestration.cli", command, str(table), *options]
+    with subprocess.Popen(call, stdin=theirs, stdout=theirs, stderr=theirs) as asking:
+        os.close(theirs)
+        said = b""
+        while b": " not in said:
+            said += os.read(ours, 1000)
+        for _ in range(20):  # the first one may come before the question waits for its answer
+            asking.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                asking.wait(1)
+                break
+        code = asking.poll()
+        asking.kill()
+    os.close(ours)
+    assert code == 1
+
+
 @pytest.mark.parametrize(
     ("name", "path"), [("clinic_{}", "clinic_{release}.csv"), ("{} clinic", "{release} clinic.csv")]
 )
@@ -357,6 +388,41 @@ def test_a_folder_of_dated_files_and_other_ways_of_writing_dates(republish, deli
     declared = load_contract(tmp_path / "clinic/p.yaml").contract
     assert declared.source.path == "p_{release:%Y%m}.csv"
     assert declared.releases.first == dt.date(2024, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "path"),
+    [
+        (("p_2024Q1", "p_2024Q2"), "p_{release:%YQ%q}.csv"),
+        (("2024-q1 p", "2024-q2 p"), "{release:%Y-q%q} p.csv"),
+    ],
+)
+def test_files_of_quarters_are_the_releases_of_their_first_days(
+    republish, deliver, tmp_path, monkeypatch, names, path
+):
+    monkeypatch.chdir(tmp_path)
+    deliver()
+    for release, name in zip(RELEASES, names, strict=True):
+        (tmp_path / f"clinic/{release}.csv").rename(tmp_path / f"clinic/{name}.csv")
+    assert republish("init", f"clinic/{names[1]}.csv", "--yes")[0] == 0
+    declared = load_contract(tmp_path / "clinic/p.yaml").contract
+    assert (declared.source.path, declared.releases.cron) == (path, "0 0 1 */3 *")
+    assert declared.releases.first == dt.date(2024, 1, 1)
+    code, out, _ = republish("validate", "--all", "clinic/p.yaml")
+    assert (code, "  all snapshots that are there would be released (2)" in out) == (0, True)
+
+
+def test_files_that_may_be_the_same_table_are_named(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deliver()
+    for name in ("p_2023Q5", "p_Jan24", "wards"):
+        (tmp_path / f"clinic/{name}.csv").write_text("patient_id\n1\n")
+    for release, name in zip(RELEASES, ("p_2024Q1", "p_2024Q2"), strict=True):
+        (tmp_path / f"clinic/{release}.csv").rename(tmp_path / f"clinic/{name}.csv")
+    code, out, _ = republish("init", "clinic/p_2024Q1.csv", "--yes")
+    said = next(line for line in out if line.startswith("Not looked at: "))
+    assert (code, said.partition(".csv. ")[0]) == (0, "Not looked at: p_2023Q5")
+    assert f"# {said}" in (tmp_path / "clinic/p.yaml").read_text()
 
 
 def test_a_file_without_a_date_is_a_single_release(republish, deliver, tmp_path, monkeypatch):

@@ -176,7 +176,7 @@ def _has(path, who):
     [
         (
             lambda table: table.with_columns(visit=pl.lit("V1")),
-            "repeat the row of another one; write each row in one way",
+            "have the same visit (`row`) as another row; give each row its own in the source",
         ),
         (
             lambda table: table.with_columns(
@@ -195,6 +195,20 @@ def test_rows_that_can_not_be_told_apart_are_refused(clinic, republish, tmp_path
     assert code == 2
     assert said in "\n".join(errors)
     assert "P1" not in "\n".join(errors)
+
+
+def test_rows_at_fault_are_listed_with_their_own_names(clinic, republish, tmp_path):
+    file = clinic(
+        1, lambda table: pl.concat([table, table[:1].with_columns(diagnosis=pl.lit(None, pl.String))])
+    )
+    table = pl.read_csv(tmp_path / "2024-01-01.csv")
+    code, _, errors = republish("release", file, "--home", tmp_path / "home")
+    assert code == 2
+    assert f"visit: 2 of {table.height:,} rows have the same visit (`row`)" in "\n".join(errors)
+    listed = pl.read_csv(tmp_path / "home/private/clinic/v1/2024-01-01/faults.csv")
+    rows = [(1, table["visit"][0]), (table.height, table["visit"][0])]
+    assert listed.filter(column="visit").select("row", "row_name").rows() == rows
+    assert listed.filter(column="diagnosis").select("row", "row_name").rows()[-1:] == rows[1:]
 
 
 def test_a_table_with_one_row_for_each_person_says_how_several_are_declared(clinic, republish, tmp_path):

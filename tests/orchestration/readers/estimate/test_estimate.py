@@ -484,6 +484,8 @@ def test_counts_are_better_than_those_of_people_spread_evenly():
         ("sum(age) > 3", "there is no function sum"),
         ("count(*) OVER () > 1", "a window can't be asked for"),
         ("age > 'old'", "Could not convert string 'old'"),
+        ("age LIKE '3%'", "age is a number: ask for age BETWEEN 300 AND 399, say"),
+        ("contains(age, 'x')", "age is a number: ask for age BETWEEN 0 AND 120, say"),
         ("estimate_points.age > 3", "there is no column estimate_points.age"),
     ],
 )
