@@ -32,7 +32,7 @@ from republish.anonymize.people.randomness import generator
 from republish.anonymize.principle.state import State
 from republish.anonymize.principles import principle_of
 
-QUICK = {"series": 1, "runs": 12, "m": (2,), "releases": (2,), "changes": (0,)}
+QUICK = {"series": 1, "runs": 12, "fewest": 2, "m": (2,), "releases": (2,), "changes": (0,)}
 VALUES = tuple("abcde")
 ADVERSARIES = ("paper", "knows_algorithm")
 
@@ -226,11 +226,14 @@ def _sizes(published: Iterable[Any], series: Tiny) -> list[int]:
 def tables(
     series: int = 3,
     runs: int = 1_200,
+    fewest: int = 6,
     m: tuple[int, ...] = (2, 3),
     releases: tuple[int, ...] = (2, 3),
     changes: tuple[int, ...] = (0, 1),
 ) -> Iterator[Table]:
     """How much everybody's groups teach, with each adversary's algorithm: so many runs of a series, about.
+
+    Each table is released under the `fewest` keys at least.
 
     With 0 among `changes` there are series in which nobody's value changes, with 1 some in which one does.
     """
@@ -242,7 +245,7 @@ def tables(
             contract, found = tiny_contract(least, adversary), []
             for seed in range(series):
                 made = tiny(seed, least, number, changes=bool(changed))
-                keys = max(6, runs // len(made.tables()))
+                keys = max(fewest, runs // len(made.tables()))
                 found.append(learn(Publisher(made, contract, seed), least, keys, seed))
             right, chance = (np.mean([getattr(one, name) for one in found]) for name in ("right", "chance"))
             error = sqrt(sum(one.error**2 for one in found)) / series
