@@ -17,6 +17,8 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+import typer.main
+import typer.testing
 from alembic.script import ScriptDirectory
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
@@ -62,6 +64,16 @@ def _dagster_repeats_nothing():
         patch.setattr(ScriptDirectory, "from_config", from_config)
         for module in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
             patch.setattr(module, "create_engine", create_engine)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_built_once():
+    """Typer builds all commands from their functions' hints anew whenever one of them is run."""
+    once = functools.cache(typer.main.get_command)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", once)
+        patch.setattr(typer.testing, "_get_command", once)
         yield
 
 
