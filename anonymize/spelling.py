@@ -79,9 +79,12 @@ def twins(values: pl.Series) -> list[list[str]]:
     """Values that are written in another way and are one value: each group of them, sorted."""
     if values.dtype != pl.String:
         return []
-    distinct = values.drop_nulls().unique().sort().alias("value").to_frame()
-    forms = distinct.group_by(value_form(pl.col("value")).alias("form"), maintain_order=True).agg("value")
-    return forms.filter(pl.col("value").list.len() > 1)["value"].to_list()
+    distinct = values.drop_nulls().unique().sort().alias("value")
+    forms = identifier_forms(distinct).alias("form")
+    if forms.n_unique() == len(distinct):
+        return []
+    groups = distinct.to_frame().group_by(forms, maintain_order=True).agg("value")
+    return groups.filter(pl.col("value").list.len() > 1)["value"].to_list()
 
 
 def describe_twins(group: Collection[str], named: Container[str]) -> str:

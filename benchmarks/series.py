@@ -74,16 +74,23 @@ def released(
     """
     contracts, state = contract if isinstance(contract, Sequence) else repeat(contract), State.empty()
     for number, ((date, snapshot), of) in enumerate(zip(snapshots, contracts, strict=False), start=1):
-        people, release = pseudonymous(snapshot, of), principle_of(of).release
-
-        def draw(purpose: str, date: str = date, of: Contract = of) -> np.random.Generator:
-            return generator(key, of.product, of.series, date, purpose)
-
-        clock, busy = time.perf_counter(), time.process_time()
-        candidate = release(people.drop(IDENTIFIER), of, state, number, draw)
-        yield Made(people, candidate, time.perf_counter() - clock, time.process_time() - busy, of)
-        tables = {name: table for name, table in candidate.state.tables.items() if name not in forgotten}
+        yield (made := next_release(date, snapshot, of, state, number, key))
+        tables = {name: table for name, table in made.candidate.state.tables.items() if name not in forgotten}
         state = State(tables)
+
+
+def next_release(
+    date: str, snapshot: pl.DataFrame, of: Contract, state: State, number: int, key: bytes = KEY
+) -> Made:
+    """The release of a snapshot on what the one before left; arguments as for `released`."""
+    people, release = pseudonymous(snapshot, of), principle_of(of).release
+
+    def draw(purpose: str) -> np.random.Generator:
+        return generator(key, of.product, of.series, date, purpose)
+
+    clock, busy = time.perf_counter(), time.process_time()
+    candidate = release(people.drop(IDENTIFIER), of, state, number, draw)
+    return Made(people, candidate, time.perf_counter() - clock, time.process_time() - busy, of)
 
 
 def pseudonymous(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:

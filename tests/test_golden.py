@@ -9,6 +9,7 @@ After a change on purpose, write the file anew with
 and say in the commit and in changelog.d/ which digests changed, and why.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -79,6 +80,7 @@ CASES = [
 """A principle, the sensitive columns, and into how many shards the people are divided."""
 
 
+@functools.cache
 def people(release: int) -> pl.DataFrame:
     """The people of a release: a tenth enters and a tenth is absent each time; a fifth changes value once."""
     rows = []

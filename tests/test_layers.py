@@ -13,11 +13,11 @@ from republish.anonymize.principles import PRINCIPLES
 ROOT = Path(__file__).resolve().parents[1]
 ANONYMIZE = ROOT / "anonymize"
 
-LEAVES = {"arrays", "columns", "errors", "figures", "late", "plot", "spelling", "text"}
+LEAVES = {"arrays", "columns", "errors", "figures", "late", "plot", "spelling", "text", "threads"}
 """Parts that import nothing of anonymize."""
 BELOW_A_PRINCIPLE = {
     *("arrays", "buckets", "columns", "contract", "errors", "formats", "kernels", "late", "people", "plot"),
-    *("figures", "principle", "promise", "rounding"),
+    *("figures", "principle", "promise", "rounding", "threads"),
 }
 MAY_IMPORT = {
     "rounding": {"arrays"},

@@ -9,16 +9,14 @@ Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publish
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-import polars as pl
 
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.global_guarantee.admission import looseness
 from republish.anonymize.kernels import partition as kernel
 from republish.anonymize.kernels.accounts import Accounts
 from republish.anonymize.kernels.read_only import read_only
+from republish.anonymize.threads import side_by_side
 
 LEVELS = 64
 """Into so many levels of looseness people are sorted at most."""
@@ -47,9 +45,7 @@ def partition(
     def split(start: int, stop: int) -> None:
         kernel.partition(table, start, stop, order, group)
 
-    # POLARS_MAX_THREADS is what shards that are released side by side divide the cores by.
-    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        list(pool.map(split, bounds[:-1], bounds[1:]))
+    side_by_side(split, bounds[:-1], bounds[1:])
     return np.unique(group, return_inverse=True)[1].astype(np.int64)
 
 

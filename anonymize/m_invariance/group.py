@@ -7,16 +7,14 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.3; the exchanges are ours.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-import polars as pl
 
 from republish.anonymize.arrays import Bools, Floats, Ints, Words
 from republish.anonymize.kernels.balance_counterfeits import balance_counterfeits
 from republish.anonymize.kernels.polish import polish_bucket
 from republish.anonymize.kernels.split import EMPTY, split_bucket
 from republish.anonymize.kernels.splitmix import STEP, mixed
+from republish.anonymize.threads import side_by_side
 
 PASSES = {"fast": 0, "best": 2}
 """How often every value's people are dealt anew to neighbouring groups, by effort. A third pass gains 1 %."""
@@ -87,9 +85,7 @@ def group_people(
             balance_counterfeits(ordered[mixed_up], sizes[which], groups, forged[mixed_up])
             within[mixed_up] = groups
 
-    # POLARS_MAX_THREADS is what shards that are released side by side divide the cores by.
-    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        list(pool.map(group_one, np.argsort(starts - stops, kind="stable")))
+    side_by_side(group_one, np.argsort(starts - stops, kind="stable"))
 
     group = np.empty(len(rows), np.int64)
     group[rows] = within + np.repeat(np.cumsum(lengths) - lengths, stops - starts)

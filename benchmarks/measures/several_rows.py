@@ -48,7 +48,7 @@ from republish.anonymize.contract import Contract
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise.attacked import attack
 
-QUICK = {"people": 400, "releases": 2}
+QUICK = {"people": 400, "releases": 2, "strengths": (4,), "once": (2,)}
 HEADINGS = (
     *(
         "m",
@@ -64,8 +64,8 @@ HEADINGS = (
 )
 SEVERAL, SHARE = 0.3, 0.6
 """The chance of each of two more diagnoses, and the share of visits that are for the first one."""
-ONCE = ((2, 8), (4, 4), (8, 2))
-"""l and the number of releases, where visits are published once."""
+ONCE = {8: 2, 4: 4, 2: 8}
+"""l by the number of releases, where visits are published once."""
 EACH = (0.6, 0.3, 0.1)
 """Shares of the patients with one, two and three visits since the last release."""
 VALUES, SKEW = 50, 0.05
@@ -74,8 +74,13 @@ AGAIN, NEW = 0.1, 0.02
 """Of the patients who stay, those who come again before a release, and those with a new diagnosis."""
 
 
-def tables(people: int = 60_000, releases: int = 20, strengths: tuple[int, ...] = (4, 8)) -> Iterator[Table]:
-    """A row for each m, and each way to release the visits."""
+def tables(
+    people: int = 60_000,
+    releases: int = 20,
+    strengths: tuple[int, ...] = (4, 8),
+    once: tuple[int, ...] = (8, 4, 2),
+) -> Iterator[Table]:
+    """A row for each m or number of releases (of visits that are published `once`), and way to release."""
     snapshots, rows = list(visits(people, releases)), []
     for m in strengths:
         most = 50 // m - 1
@@ -86,7 +91,7 @@ def tables(people: int = 60_000, releases: int = 20, strengths: tuple[int, ...] 
             rows.append((m, words, *_row(list(released(snapshots, contract)), contract)))
     if rows:
         yield Table(f"{people:,} patients, {releases} releases", HEADINGS, rows)
-    yield _once(people)
+    yield _once(people, once)
 
 
 def _contract(m: int, *, most: int | None = None, **keys: Any) -> Contract:
@@ -116,11 +121,11 @@ def visits(people: int, releases: int, seed: int = 1) -> Iterator[tuple[str, pl.
         visited.append(_visits(np.flatnonzero(rng.random(len(own)) < AGAIN), diagnoses, number, rng))
 
 
-def _once(people: int) -> Table:
+def _once(people: int, numbers: tuple[int, ...]) -> Table:
     """Visits that are published once: with up to two rows of a person, with one, and as people."""
     rows: list[tuple[Any, ...]] = []
-    for strength, releases in ONCE:
-        snapshots = list(_new_visits(people, releases))
+    for releases in numbers:
+        strength, snapshots = ONCE[releases], list(_new_visits(people, releases))
         single = [
             (date, one.unique("person_id", keep="first", maintain_order=True)) for date, one in snapshots
         ]

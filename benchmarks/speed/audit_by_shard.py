@@ -23,7 +23,7 @@ from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 
-QUICK = {"people": (600,), "shards": (2,), "chunk": 300, "patience": 1}
+QUICK = {"people": (300,), "shards": (2,), "chunk": 150, "patience": 1}
 HEADINGS = ("", "seconds", "CPU seconds", "memory, MiB")
 
 

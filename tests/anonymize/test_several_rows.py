@@ -61,18 +61,28 @@ def signatures(releases):
     return pl.concat(rows)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_all_rows_with_a_value_of_a_person_have_one_signature_in_every_release(seed):
-    found = signatures(made(visits(60, 5, seed), contract()))
+@pytest.fixture(scope="module", params=SEEDS)
+def series(request):
+    """Five releases."""
+    return made(visits(80, 5, request.param), contract())
+
+
+@pytest.fixture(scope="module")
+def attacked(series):
+    """What the attack finds in each of them."""
+    return list(attack_releases(series))
+
+
+def test_all_rows_with_a_value_of_a_person_have_one_signature_in_every_release(series):
+    found = signatures(series)
     assert found.height > 500
     by_unit = found.group_by("person", "value").agg(pl.col("signature").n_unique())
     assert by_unit["signature"].max() == 1
     assert found.group_by("release", "group_id", "value").len()["len"].max() == 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_two_signatures_of_a_person_share_no_value(seed):
-    found = signatures(made(visits(60, 5, seed), contract()))
+def test_two_signatures_of_a_person_share_no_value(series):
+    found = signatures(series)
     by_person = found.group_by("person").agg(pl.col("signature").unique())
     for several in by_person["signature"]:
         values = [value for signature in several for value in signature]
@@ -80,21 +90,17 @@ def test_two_signatures_of_a_person_share_no_value(seed):
     assert by_person["signature"].list.len().max() > 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_values_that_a_person_has_at_first_have_signatures_of_their_own(seed):
+def test_values_that_a_person_has_at_first_have_signatures_of_their_own(series, attacked):
     """A value that comes later may lie in a signature that the person has: these are counted."""
-    releases = made(visits(80, 4, seed), contract())
-    first = signatures(releases[:1])
+    first = signatures(series[:1])
     together = first.group_by("person", "signature").agg(pl.col("value").n_unique())
     assert together["value"].max() == 1
-    *_, last = attack_releases(releases)
-    every = signatures(releases).filter(release=4).group_by("person", "signature")
-    assert last.figures["alike"] == (every.agg(pl.col("value").n_unique())["value"] > 1).sum()
+    every = signatures(series).filter(release=len(series)).group_by("person", "signature")
+    assert attacked[-1].figures["alike"] == (every.agg(pl.col("value").n_unique())["value"] > 1).sum()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_attack_finds_every_promise_kept(seed):
-    for found in attack_releases(made(visits(80, 5, seed), contract())):
+def test_the_attack_finds_every_promise_kept(attacked):
+    for found in attacked:
         assert found.findings["holds"].all(), found.findings.filter(~pl.col("holds"))
         assert finding(found, EVER)[2] == pytest.approx(1 / 3)
         assert 1 / 3 < found.figures["as_independent"] < 1

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from republish.anonymize.buckets import lots
 from republish.anonymize.errors import ContractError
 from republish.anonymize.principle.state import State
 from republish.anonymize.principles import parse_contract, principle_of
@@ -291,20 +292,24 @@ def test_fewer_listed_values_than_m_are_enough_if_one_may_be_known():
 def test_every_table_and_every_lot_leaves_the_streamliners_promise(monkeypatch, method, values):
     """An adversary who knows the algorithm: all tables, all secret orders of people, and all of lots."""
     declared = contract({"name": "streamliner", "l": 2, "method": method})
-    seen = {}
+    draw, none, seen = lots._drawn, lots._lots(State.empty(), pl.String()), {}
+    monkeypatch.setattr(lots, "_keyed_ranks", lambda *_: None)
     for given_values in sorted(set(permutations(values))):
+        named = entered(table({f"p{i}": [10 * i, 10 * i * i, given_values[i]] for i in range(4)}), declared)
+        # Lots that deal the same parts are released once: all else follows from parts.
+        ranks = (pl.Series(lot, dtype=pl.UInt64).to_numpy() for lot in permutations(range(4)))
+        parts = (draw(named, none, State.empty(), declared.sensitive, one, 1 / 2) for one in ranks)
+        dealt = Counter(map(tuple, parts))
+        assert len(dealt) > 1
         for order in permutations(number.to_bytes(16) for number in range(4)):
-            people = table({f"p{i}": [10 * i, 10 * i * i, given_values[i]] for i in range(4)})
-            people = entered(people, declared).with_columns(pseudonym=pl.Series(order, dtype=pl.Binary))
-            for lot in permutations(range(4)):
-                drawn = pl.Series(lot, dtype=pl.UInt64).to_numpy()
-                monkeypatch.setattr(
-                    "republish.anonymize.buckets.lots._keyed_ranks", lambda *_, drawn=drawn: drawn
-                )
+            people = named.with_columns(pseudonym=pl.Series(order, dtype=pl.Binary))
+            for these, often in dealt.items():
+                monkeypatch.setattr(lots, "_drawn", lambda *_, these=these: pl.Series(these))
                 release = principle_of(declared).release
                 candidate = release(people, declared, State.empty(), 1, lambda _: random(1))
                 rows = tuple(candidate.published["microdata"].rows())
-                seen.setdefault(rows, Counter())[given_values] += 1
+                seen.setdefault(rows, Counter())[given_values] += often
+    assert sum(counted.total() for counted in seen.values()) == 24 * 24 * len(set(permutations(values)))
     for counted in seen.values():
         for person in range(4):
             ill = sum(often for told, often in counted.items() if told[person] != NONE)

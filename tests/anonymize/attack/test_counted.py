@@ -15,7 +15,7 @@ from tests.series import entered, make_contract, publish, tables, under_pseudony
 
 
 @given(tables())
-@examples(60)
+@examples(40)
 def test_what_the_algorithm_makes_keeps_every_promise(table):
     made = [
         (release.contract, release.people, under_pseudonyms(release.candidate, release.contract))

@@ -36,7 +36,7 @@ def releases(table: Table, es):
 
 
 @given(tables(), st.lists(st.integers(2, 7), min_size=7, max_size=7))
-@examples(80)
+@examples(40)
 def test_every_promise_holds_in_every_release(table, es):
     made = list(releases(table, es))
     for one, attacked in zip(made, attack_each(made), strict=True):

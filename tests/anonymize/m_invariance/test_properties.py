@@ -226,7 +226,7 @@ PROMISES = (
 
 
 @pytest.mark.filterwarnings("error")
-@examples(150)
+@examples(75)
 @given(tables())
 def test_every_promise_holds_in_every_release_of_any_series(table):
     releases = publish(table)

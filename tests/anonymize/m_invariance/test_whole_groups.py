@@ -94,7 +94,7 @@ def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_
         assert found.figures["largest_by_frequencies"] == pytest.approx(1 / 3)
 
 
-@examples(60)
+@examples(40)
 @given(tables())
 def test_any_series_keeps_it(table):
     series = publish(dataclasses.replace(table, contracts=[in_mode(one) for one in table.contracts]))

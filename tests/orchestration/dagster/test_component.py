@@ -118,7 +118,7 @@ def test_a_release_waits_for_the_team_s_asset_and_no_io_manager_sees_it(project,
     assert HANDLED == ["warehouse/patients"] * 2
 
 
-def test_dg_finds_scaffolds_checks_and_lists_it(project, tmp_path):
+def test_dg_scaffolds_checks_and_lists_it(project, tmp_path):
     def dg_says(*words):
         paths = os.pathsep.join([str(ROOT), str(project / "src")])
         environment = os.environ | {
@@ -138,12 +138,10 @@ def test_dg_finds_scaffolds_checks_and_lists_it(project, tmp_path):
         return done.stdout
 
     (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
-    assert "republish.ReleaseProduct" in dg_says("list", "components")
     dg_says("scaffold", "defs", "republish.ReleaseProduct", "Visits 2")
     written = load_contract(project / "src/warehouse/defs/Visits 2/defs.yaml")
     assert written.contract.product == "visits_2"
-    dg_says("check", "yaml")
-    dg_says("check", "defs")
+    dg_says("check", "defs", "--check-yaml")
     listed = json.loads(dg_says("list", "defs", "--json"))
     keys = {asset["asset_key"] for asset in listed["assets"]}
     assert {"warehouse/patients", "hospital/publication", "visits_2/release"} <= keys

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from numba.core.caching import UserProvidedCacheLocator
 
 from tests.hospital import RELEASES, ROOT, build
 
@@ -30,9 +31,15 @@ RELEASER, AUDITOR, STRANGER = 64_001, 64_002, 64_003
 
 @pytest.fixture(scope="module")
 def scratch():
-    """Where each account caches what it compiles, which takes longer than all else."""
+    """Where each account has compiled kernels, which takes longer than all else: those of these tests."""
+    kernels = ROOT / "republish/anonymize/kernels"
+    of_kernels = UserProvidedCacheLocator.get_suitable_cache_subpath(kernels / "any.py")
     with tempfile.TemporaryDirectory(prefix="republish-scratch-") as folder:
         Path(folder).chmod(0o777)
+        for account in (RELEASER, AUDITOR, STRANGER):
+            shutil.copytree(kernels / "__pycache__", own := f"{folder}/{account}/{of_kernels}")
+            for path in (Path(own).parent, Path(own), *Path(own).iterdir()):
+                shutil.chown(path, account, account)
         yield Path(folder)
 
 
