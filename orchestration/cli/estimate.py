@@ -84,7 +84,6 @@ def estimate(
     for everybody.
     """
     from republish.anonymize.errors import QueryError
-    from republish.orchestration.readers.datapackage.readme import OF_ROWS
     from republish.orchestration.readers.estimate import command
     from republish.orchestration.storage.in_stores import fetched
 
@@ -97,12 +96,11 @@ def estimate(
         answer = command.estimate(
             folder, where or "true", by or (), measure, change=change, everybody=everybody
         )
-        counts_rows = command.counts_rows(folder)
-        if counts_rows:
+        if command.counts_rows(folder):
             answer = answer.rename({"people": "rows"}, strict=False)
         say(answer, {} if everybody else command.held_back(folder), form)
-        if form is not Form.json and counts_rows:
-            (err if form is Form.csv else out).print(OF_ROWS)
+        for remark in command.remarks(folder, [where or "", *(by or ())]) if form is not Form.json else ():
+            (err if form is Form.csv else out).print(remark)
 
 
 def _measure(mean: str | None, total: str | None, quantile: str | None) -> Measure | None:

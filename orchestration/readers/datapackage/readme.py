@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from republish.orchestration.readers.datapackage.words import held_back_words, sensitive_columns
+from republish.orchestration.readers.datapackage.words import OF_ROWS, held_back_words, sensitive_columns
 from republish.orchestration.readers.estimate.statements import (
     VIEW,
     column_names,
@@ -23,7 +23,6 @@ IN_PARTS = (
     " read `{}` as one table."
 )
 
-OF_ROWS = "People may have several rows: whatever is counted counts rows, not people."
 OF_GROUPS = "It is treated under {principle}: no row says which value a person has."
 OF_A_VIEW = (
     "It has a row for each person, and no identifier. Some columns have broader labels in place of values;"

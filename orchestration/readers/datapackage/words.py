@@ -26,6 +26,7 @@ TERMS = (
 """Terms of use of a release whose contract has none."""
 GRID = "grid"
 """`ends` of an attribute whose intervals end where cells of `min_width` do, counted from the lowest value."""
+OF_ROWS = "People may have several rows: whatever is counted counts rows, not people."
 
 
 def sensitive_columns(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ import itertools
 import re
 import secrets
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from republish.anonymize.columns import exactly
 from republish.anonymize.errors import LimitError, PublishedFolderError, QueryError
 from republish.orchestration.limits import check
-from republish.orchestration.readers.datapackage.words import sensitive_columns
+from republish.orchestration.readers.datapackage.words import GRID, OF_ROWS, sensitive_columns
 from republish.orchestration.readers.estimate.condition import (
     Column,
     Condition,
@@ -164,6 +164,24 @@ def held_back(published: Path) -> dict[str, int]:
 def counts_rows(published: Path) -> bool:
     """Whether people may have several rows: then whatever is counted counts rows."""
     return any(package_of(folder)["republish"].get("rows") for folder in releases_in(published))
+
+
+def remarks(published: Path, asked: Iterable[str]) -> list[str]:
+    """What has to be known of counts: that they are of rows, and which columns are known in cells alone.
+
+    `asked` are the condition, and what it is divided by: columns that they do not name are left out.
+    """
+    words, (*_, last) = " ".join(asked).lower(), releases_in(published)
+    cells = {
+        one["name"]: f"{one['min_width']:,g}" + (" days" if one["kind"] == "date" else "")
+        for one in package_of(last)["republish"]["attributes"]
+        if one.get("ends") == GRID and one.get("min_width") and one["name"].lower() in words
+    }
+    divided = "people of a cell that a condition divides are taken to be spread over all of it, and the error"
+    return [OF_ROWS] * counts_rows(published) + [
+        f"{name} is known in cells of {width}: {divided} does not say how wrong that is."
+        for name, width in cells.items()
+    ]
 
 
 def _values(folder: Path) -> dict[str, set[str]]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import yaml
 
 from republish.orchestration.cli import estimate as command
 from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.readers.estimate.command import remarks
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
@@ -80,6 +82,18 @@ def test_numbers_compare_as_numbers_and_dates_as_dates(where, meant, staff, repu
     assert float(found["low"]) <= true <= float(found["high"])
     if "cost" not in where:
         assert float(found["people"]) == true
+
+
+def test_a_column_in_cells_is_named_where_it_is_asked_for(staff, tmp_path):
+    _, published = staff
+    folder = tmp_path / DATE
+    shutil.copytree(published, folder)
+    package = json.loads((folder / "datapackage.json").read_text())
+    package["republish"]["attributes"][0] |= {"ends": "grid", "min_width": 365}
+    (folder / "datapackage.json").write_text(json.dumps(package))
+    (said,) = remarks(folder, ["year(Born) > 1960", "people"])
+    assert said.startswith("born is known in cells of 365 days: people of a cell that a condition divides")
+    assert remarks(folder, ["hours > 20"]) == remarks(published, ["born > 1960"]) == []
 
 
 def test_an_answer_has_all_its_combinations_and_entries_in_every_format(staff, republish):
