@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from republish.anonymize.errors import PublishedFolderError, SignatureError
+from republish.anonymize.people.rows import has_several_rows
 from republish.orchestration.audit import SECONDS
 from republish.orchestration.audit.findings import Findings
 from republish.orchestration.audit.read.folders import Reading, find_series, read_contract
@@ -21,6 +22,7 @@ from republish.orchestration.audit.read.own import own_home, why_no_groups
 from republish.orchestration.audit.report.conclusion import (
     CHANGED,
     READING,
+    READING_OF_ROWS,
     combinations,
     in_words,
     releases,
@@ -172,7 +174,7 @@ def _print(findings: Findings, console: Console) -> None:
         counts = f"{row['people']:,}", f"{row['broken']:,}"
         table.add_row(row["promise"], row["series"], *counts, found, f"{required}{by}", holds)
     console.print(table)
-    console.print(READING)
+    console.print(READING_OF_ROWS if has_several_rows(findings.contract) else READING)
     if rows["promised_in"].is_not_null().any():
         console.print(CHANGED)
     if (sensitive := findings.contract.sensitive) is not None and sensitive.is_several:

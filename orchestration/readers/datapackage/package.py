@@ -21,6 +21,7 @@ from republish.anonymize.people.rows import as_counted, counted_in, has_several_
 from republish.anonymize.principles import PRINCIPLES
 from republish.orchestration.readers.datapackage.words import (
     GRID,
+    OF_SEVERAL,
     SEMANTICS,
     TERMS,
     may_be_known,
@@ -272,11 +273,13 @@ def _published_missing(contract: Product, release_format: Format) -> dict[str, s
 
 
 def _sensitive(contract: Product) -> dict[str, Any] | list[dict[str, Any]] | None:
-    columns = [_sensitive_column(one) for _, one in contract.sensitive_columns()]
+    of_rows = has_several_rows(contract)
+    columns = [_sensitive_column(one, of_rows=of_rows) for _, one in contract.sensitive_columns()]
     return columns if len(columns) > 1 else next(iter(columns), None)
 
 
-def _sensitive_column(declared: Sensitive) -> dict[str, Any]:
+def _sensitive_column(declared: Sensitive, *, of_rows: bool) -> dict[str, Any]:
+    means = OF_SEVERAL if of_rows and declared.semantics == "persistent" else SEMANTICS[declared.semantics]
     return _without_none(
         {
             "name": declared.name,
@@ -286,7 +289,7 @@ def _sensitive_column(declared: Sensitive) -> dict[str, Any]:
             "missing": None if declared.missing == "refuse" else declared.missing,
             "not_sensitive": list(declared.not_sensitive) or None,
             "semantics": declared.semantics,
-            "means": SEMANTICS[declared.semantics],
+            "means": means,
             "unit": declared.unit,
             "description": declared.description,
         }

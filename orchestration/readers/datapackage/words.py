@@ -16,6 +16,11 @@ SEMANTICS = {
     ),
 }
 """The meaning of `sensitive.semantics` for readers."""
+OF_SEVERAL = (
+    "A person may have several values, one in each row, as a patient has several diagnoses: a row that is in"
+    " several releases is expected to have the same value in all of them."
+)
+"""That of `persistent`, where a person may have several rows."""
 
 
 TERMS = (

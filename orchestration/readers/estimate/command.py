@@ -172,15 +172,23 @@ def remarks(published: Path, asked: Iterable[str]) -> list[str]:
     `asked` are the condition, and what it is divided by: columns that they do not name are left out.
     """
     words, (*_, last) = " ".join(asked).lower(), releases_in(published)
+    own, counts = package_of(last)["republish"], counts_rows(published)
     cells = {
-        one["name"]: f"{one['min_width']:,g}" + (" days" if one["kind"] == "date" else "")
-        for one in package_of(last)["republish"]["attributes"]
-        if one.get("ends") == GRID and one.get("min_width") and one["name"].lower() in words
+        one[
+            "name"
+        ]: f"{one['min_width']:,g}{' days' if one['kind'] == 'date' else ''} from {one['domain'][0]} on"
+        for one in own["attributes"]
+        if one.get("ends") == GRID
+        and one.get("min_width")
+        and "domain" in one
+        and one["name"].lower() in words
     }
-    divided = "people of a cell that a condition divides are taken to be spread over all of it, and the error"
-    return [OF_ROWS] * counts_rows(published) + [
-        f"{name} is known in cells of {width}: {divided} does not say how wrong that is."
-        for name, width in cells.items()
+    divided = (
+        f"{'rows' if counts else 'people'} of a cell that a condition divides are taken to be spread over all"
+        " of it, and the error does not say how wrong that is."
+    )
+    return [OF_ROWS] * counts + [
+        f"{name} is known in cells of {width}: {divided}" for name, width in cells.items()
     ]
 
 

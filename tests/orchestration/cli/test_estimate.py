@@ -92,7 +92,9 @@ def test_a_column_in_cells_is_named_where_it_is_asked_for(staff, tmp_path):
     package["republish"]["attributes"][0] |= {"ends": "grid", "min_width": 365}
     (folder / "datapackage.json").write_text(json.dumps(package))
     (said,) = remarks(folder, ["year(Born) > 1960", "people"])
-    assert said.startswith("born is known in cells of 365 days: people of a cell that a condition divides")
+    assert said.startswith(
+        "born is known in cells of 365 days from 1940-01-01 on: people of a cell that a condition divides"
+    )
     assert remarks(folder, ["hours > 20"]) == remarks(published, ["born > 1960"]) == []
 
 

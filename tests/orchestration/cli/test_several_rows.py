@@ -8,7 +8,7 @@ import yaml
 
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.dagster.figures import named
-from republish.orchestration.readers.datapackage.readme import OF_ROWS
+from republish.orchestration.readers.datapackage.words import OF_ROWS
 from republish.orchestration.storage.store import read_table
 from tests.visits import DECLARED, visits
 
@@ -53,6 +53,7 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, ro
     assert (
         ever[-5:] == [f"{linkage['patient'].n_unique():,}", "0", "0.3333", "0.3333", "yes"] or "yes" in ever
     )
+    assert "“Looked at” counts rows" in " ".join(said)
     described = json.loads((tmp_path / "report/audit.json").read_text())
     assert described["contract"]["rows"] == "several"
     page = (tmp_path / "report/audit.html").read_text()
@@ -79,6 +80,7 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, ro
     assert "people share a group" not in readme
     package = json.loads((series / "2024-03-01/datapackage.json").read_text())
     assert package["republish"]["rows"] == "several"
+    assert package["republish"]["sensitive"]["means"].startswith("A person may have several values")
 
 
 def test_what_is_counted_of_rows_is_called_rows(clinic, republish, tmp_path):
