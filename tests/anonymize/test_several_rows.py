@@ -396,7 +396,7 @@ def test_units_are_placed_as_plain_python_places_them(seed):
     }
     entries.sort(key=lambda entry: (queues[entry[:3]], entry[3]))
     place = {entry[:4]: number for number, entry in enumerate(entries)}
-    of_queue = np.array([queues[entry[:3]] for entry in entries])
+    of_queue = np.array([queues[entry[:3]] for entry in entries], np.int64)
     for beyond in (False, True):
         plain = Plain(region, value, rows, person, forbidden, spare, signature, widths, found)
         expected = plain.place(order, beyond)
@@ -426,7 +426,9 @@ def test_units_are_placed_as_plain_python_places_them(seed):
             np.array([len(one) - 3 for one in signature]),
             np.searchsorted(of_queue, np.arange(len(queues) + 1)),
             np.array([entry[3] for entry in entries], np.int64),
-            np.array([place.get((width + 1, node >> 1, *key), -1) for width, node, *key, _ in entries]),
+            np.array(
+                [place.get((width + 1, node >> 1, *key), -1) for width, node, *key, _ in entries], np.int64
+            ),
             np.array([entry[4] for entry in entries], np.int64),
             got,
             beyond,

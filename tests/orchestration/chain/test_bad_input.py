@@ -47,7 +47,10 @@ def first_row(snapshot, **values):
 SNAPSHOTS = {  # each kind of fault is in tests/orchestration/snapshots/test_sources.py
     "missing column": (lambda s: s.drop("zipcode"), "column zipcode is missing"),
     "duplicate identifier": (lambda s: pl.concat([s, s[:1]]), "patient_id: 1 of 301 rows repeat"),
-    "outside the hierarchy": (lambda s: first_row(s, birthplace="Atlantis"), "birthplace: 1 of 300 rows lie"),
+    "outside the hierarchy": (
+        lambda s: first_row(s, birthplace="Atlantis"),
+        "birthplace: 1 of 300 rows are not in",
+    ),
     "undeclared disease": (lambda s: first_row(s, disease="boredom"), "disease: 1 of 300 rows lie outside"),
 }
 
