@@ -61,11 +61,15 @@ class DeltaFigures(Figures):
     people_in_both: Counted = None
     """Those of both."""
 
+    @property
+    def in_both(self) -> int:
+        """People, or rows, in both snapshots."""
+        return self.carried + self.changed + self.corrected
+
     def of_people(self) -> tuple[int, int, int]:
         """The people of the snapshot before, of this one and of both, however many rows they have."""
-        rows = self.carried + self.changed + self.corrected
         if self.people_before is None or self.people_now is None or self.people_in_both is None:
-            return rows + self.deleted, rows + self.inserted, rows
+            return self.in_both + self.deleted, self.in_both + self.inserted, self.in_both
         return self.people_before, self.people_now, self.people_in_both
 
 
@@ -86,7 +90,6 @@ def expected_of_snapshot(
     """
     expect = contract.expect
     before, people, stayed = figures.of_people()
-    both = figures.carried + figures.changed + figures.corrected
     fewest, most = expect.people or (1, None)
     rows: list[Expected] = [("people", None, float(people), float(fewest), most)]
     if before:
@@ -97,7 +100,7 @@ def expected_of_snapshot(
         rows += [
             ("carried", None, stayed / before, expect.carried, None),
             ("new", None, (people - stayed) / max(1, people), None, expect.new),
-            ("changed", None, figures.changed / max(1, both), None, changed),
+            ("changed", None, figures.changed / max(1, figures.in_both), None, changed),
             (RENAMED, None, float(figures.renamed or 0), None, 0.0),
         ]
         if stayed / before >= expect.carried:  # else it is `carried` that is odd

@@ -63,7 +63,8 @@ def place_units(
         if found[unit] >= 0:
             continue
         needed = int64(-(1 << 62)) if beyond else rows[unit]
-        number = _others(unit, person, found)
+        begin, end = _units_of(unit, person)
+        number = _waiting(begin, end, found) - 1
         best, others = -1, int64(-1)
         for width in range(len(queue)):
             if others == number:
@@ -78,8 +79,8 @@ def place_units(
                 placed = int64(0)
                 if number > 0:
                     placed = _others_that_fit(
-                        unit, bucket[entry], queue[width], value, rows, person, forbidden, spare, signature,
-                        beyond_m, first, bucket, wider, open_places, found,
+                        unit, begin, end, bucket[entry], queue[width], value, rows, person, forbidden, spare,
+                        signature, beyond_m, first, bucket, wider, open_places, found,
                     )  # fmt: skip
                 if placed > others or (placed == others and left > most):
                     best, most, others = entry, left, placed
@@ -105,20 +106,30 @@ def _left(entry: int, wider: Ints, open_places: Ints) -> int:
 
 
 @compiled(inline="always")
-def _others(unit: int, person: Ints, found: Ints) -> int:
-    """Count the other units of a unit's person that have no bucket."""
-    number, other = int64(0), unit
-    while other > 0 and person[other - 1] == person[unit]:
-        other -= 1
-    while other < len(person) and person[other] == person[unit]:
-        number += other != unit and found[other] < 0
-        other += 1
+def _units_of(unit: int, person: Ints) -> tuple[int, int]:
+    """Where the units of a unit's person begin and end."""
+    begin, end = unit, unit + 1
+    while begin > 0 and person[begin - 1] == person[unit]:
+        begin -= 1
+    while end < len(person) and person[end] == person[unit]:
+        end += 1
+    return begin, end
+
+
+@compiled(inline="always")
+def _waiting(begin: int, end: int, found: Ints) -> int:
+    """Count the units that have no bucket."""
+    number = int64(0)
+    for unit in range(begin, end):
+        number += found[unit] < 0
     return number
 
 
 @compiled()
 def _others_that_fit(
     unit: int,
+    begin: int,
+    end: int,
     taken: int,
     queue: Ints,
     value: Ints,
@@ -136,10 +147,7 @@ def _others_that_fit(
 ) -> int:
     """Count the other units of a unit's person that find a bucket, each by itself, if this one is taken."""
     fit = int64(0)
-    other = unit
-    while other > 0 and person[other - 1] == person[unit]:
-        other -= 1
-    while other < len(person) and person[other] == person[unit]:
+    for other in range(begin, end):
         if other != unit and found[other] < 0:
             for entry in range(first[queue[other]], first[queue[other] + 1]):
                 if _left(entry, wider, open_places) < rows[other]:
@@ -152,7 +160,6 @@ def _others_that_fit(
                 ):
                     fit += 1
                     break
-        other += 1
     return fit
 
 

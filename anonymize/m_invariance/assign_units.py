@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.arrays import Bools, Ints, Words
 from republish.anonymize.buckets.assign import Planned, RegionalDemand
 from republish.anonymize.buckets.counts import NOBODY, Demand, Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division
@@ -17,7 +17,7 @@ from republish.anonymize.buckets.separate import new_signature
 from republish.anonymize.buckets.signatures import ByPlace, Signatures
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.kernels.place_units import place_units
-from republish.anonymize.m_invariance.units import BITS, Units, bits_of, has, words_of
+from republish.anonymize.m_invariance.units import BITS, Units, bits_of, words_of
 
 P = TypeVar("P", bound=Planned)
 
@@ -239,7 +239,7 @@ def _with_new_signatures(
     waiting = order[found[order] == UNDECIDED]
     while waiting.size:
         unit = waiting[0]
-        allowed = ~has(units.forbidden[units.person[unit]], frequent_first)
+        allowed = ~_are_in(units.forbidden[units.person[unit]], frequent_first)
         allowed |= frequent_first == units.value[unit]
         possible = frequent_first[allowed]
         signature = new_signature(units.value[unit], possible, m)
@@ -270,3 +270,9 @@ def _with_new_signatures(
             " a new series"
         )
     return signatures.with_new(new)
+
+
+def _are_in(words: Words, values: Ints) -> Bools:
+    """bool[N]: which values are in a set, uint64[W]."""
+    is_in: Bools = (words[values // BITS] & bits_of(values)) != 0
+    return is_in

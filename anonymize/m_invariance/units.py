@@ -201,9 +201,3 @@ def words_of(signatures: Signatures) -> Words:
     words = np.zeros((len(signatures), max(1, -(-signatures.values // BITS))), np.uint64)
     np.bitwise_or.at(words, (signatures.bucket, signatures.value // BITS), bits_of(signatures.value))
     return words
-
-
-def has(words: Words, values: Ints) -> Bools:
-    """bool[N]: which values are in a set, uint64[W]."""
-    is_in: Bools = (words[values // BITS] & bits_of(values)) != 0
-    return is_in

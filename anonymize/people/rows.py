@@ -12,7 +12,7 @@ import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, ROW_NAME
 from republish.anonymize.contract import Schema, Table
-from republish.anonymize.people.persons import SEPARATOR
+from republish.anonymize.people.persons import SEPARATOR, persons_of
 from republish.anonymize.people.pseudonyms import pseudonyms
 
 OWN_BYTES = 8
@@ -31,6 +31,11 @@ def has_several_rows(schema: Table) -> bool:
 def counted_in(schema: Table) -> str:
     """What a snapshot's rows are counted in, in words: people, or the rows of people who have several."""
     return "rows" if has_several_rows(schema) else "people"
+
+
+def different_people(rows: pl.DataFrame, schema: Table) -> int | None:
+    """Count the people whom rows with a `pseudonym` are of; None where each person has one row."""
+    return persons_of(rows[PSEUDONYM]).n_unique() if has_several_rows(schema) else None
 
 
 def as_counted(words: str, schema: Table) -> str:

@@ -24,8 +24,7 @@ from republish.anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
-from republish.anonymize.people.persons import persons_of
-from republish.anonymize.people.rows import has_several_rows
+from republish.anonymize.people.rows import different_people
 from republish.anonymize.principle.principle import Choice
 from republish.anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from republish.anonymize.utility.usefulness import information_lost, usefulness
@@ -156,7 +155,7 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     if largest.height > most_people:
         last = largest[PSEUDONYM][most_people]  # they are in the order of pseudonyms, which is a lot
         found = [table.filter(pl.col(PSEUDONYM) < last) for table in found]
-    several = persons_of(largest[PSEUDONYM]).n_unique() if has_several_rows(contract) else None
+    several = different_people(largest, contract)
     return Compared(tuple(due[: len(found)]), tuple(found), largest.height, contract.sensitive, several)
 
 

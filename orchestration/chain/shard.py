@@ -11,9 +11,8 @@ from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.together import below_together
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
 from republish.anonymize.contract import Product
-from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.pseudonyms import pseudonyms
-from republish.anonymize.people.rows import has_several_rows, names_in_linkage
+from republish.anonymize.people.rows import different_people, names_in_linkage
 from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import Candidates, Promise
@@ -77,9 +76,7 @@ def make_shard(job: ShardJob) -> ShardResult:
         attacked=drawn.attacked,
         figures=candidate.figures,
         widths=release_format.figures(release_format.internal(candidate.published, contract), contract),
-        different_people=persons_of(candidate.linkage[PSEUDONYM]).n_unique()
-        if has_several_rows(contract)
-        else None,
+        different_people=different_people(candidate.linkage, contract),
         corrected=drawn.corrected,
         together={} if shard.place else _together(series, people, drawn.knowledge, promise),
         files={f"{shard.place}/{name}".lstrip("/"): digest for name, digest in files.items()},

@@ -96,11 +96,13 @@ def estimate(
         answer = command.estimate(
             folder, where or "true", by or (), measure, change=change, everybody=everybody
         )
-        if command.counts_rows(folder):
+        of_rows, asked = command.counts_rows(folder), [where or "", *(by or ())]
+        if of_rows:
             answer = answer.rename({"people": "rows"}, strict=False)
         say(answer, {} if everybody else command.held_back(folder), form)
-        for remark in command.remarks(folder, [where or "", *(by or ())]) if form is not Form.json else ():
-            (err if form is Form.csv else out).print(remark)
+        if form is not Form.json:
+            for remark in command.remarks(folder, asked, of_rows=of_rows):
+                (err if form is Form.csv else out).print(remark)
 
 
 def _measure(mean: str | None, total: str | None, quantile: str | None) -> Measure | None:

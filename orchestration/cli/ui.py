@@ -33,7 +33,7 @@ def _origins(given: list[str] | None) -> list[str]:
 def ui(
     contract: Annotated[
         Path | None,
-        typer.Argument(metavar="CONTRACT", help="A contract, of whose home all series are shown."),
+        typer.Argument(metavar="CONTRACT", help="A contract: all series of its home are shown."),
     ] = None,
     home: HomePath = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.")] = 3000,

@@ -35,7 +35,7 @@ that the next attack remembers."""
 LINKAGE = "linkage.parquet"
 """Which group has whom; of people who are divided, in the folder of each shard."""
 DIFFERENT_PEOPLE = "different_people"
-"""A figure of a release where people may have several rows: how many people these are of."""
+"""A figure of a release where people may have several rows: how many people the rows are of."""
 
 
 @dataclass(frozen=True)

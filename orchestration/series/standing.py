@@ -21,7 +21,7 @@ def standing(series: Series) -> dict[str, Any]:
 
     Counts are those of its manifest; while its working files are kept, `figures` are all those of the
     principle, `checks` how many it passed, and `seconds` what it took. Where people may have several rows,
-    `rows` are counted, and the `people` whose they are, which nothing published says.
+    both `rows` and `people` are counted; nothing published says how many people there are.
     """
     contract = series.contract
     releases = published_releases(series.home, contract.product, contract.series)

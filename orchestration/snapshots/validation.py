@@ -193,7 +193,7 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | No
 
 
 def _readable(column: str, schema: pl.Schema) -> pl.Expr:
-    """Identifiers, or names of rows, as text; null where there is no such column, or none of names."""
+    """Identifiers, or names of rows, as text; null where such a column is not there, or is nested."""
     kind = schema.get(column, pl.Null())
     if kind == pl.Binary:
         return exactly(column).bin.encode("hex")

@@ -166,30 +166,24 @@ def counts_rows(published: Path) -> bool:
     return any(package_of(folder)["republish"].get("rows") for folder in releases_in(published))
 
 
-def remarks(published: Path, asked: Iterable[str]) -> list[str]:
-    """What has to be known of counts: that they are of rows, and which columns are known in cells alone.
+def remarks(published: Path, asked: Iterable[str], *, of_rows: bool) -> list[str]:
+    """Sentences on counts: that they are of rows, and which columns are known in cells only.
 
     `asked` are the condition, and what it is divided by: columns that they do not name are left out.
+    `of_rows` is what `counts_rows` says.
     """
     words, (*_, last) = " ".join(asked).lower(), releases_in(published)
-    own, counts = package_of(last)["republish"], counts_rows(published)
-    cells = {
-        one[
-            "name"
-        ]: f"{one['min_width']:,g}{' days' if one['kind'] == 'date' else ''} from {one['domain'][0]} on"
-        for one in own["attributes"]
-        if one.get("ends") == GRID
-        and one.get("min_width")
-        and "domain" in one
-        and one["name"].lower() in words
-    }
-    divided = (
-        f"{'rows' if counts else 'people'} of a cell that a condition divides are taken to be spread over all"
-        " of it, and the error does not say how wrong that is."
-    )
-    return [OF_ROWS] * counts + [
-        f"{name} is known in cells of {width}: {divided}" for name, width in cells.items()
-    ]
+    said = [OF_ROWS] if of_rows else []
+    for one in package_of(last)["republish"]["attributes"]:
+        if one.get("ends") != GRID or not one.get("min_width") or one["name"].lower() not in words:
+            continue
+        days = " days" if one["kind"] == "date" else ""
+        said.append(
+            f"{one['name']} is known in cells of {one['min_width']:,g}{days} from {one['domain'][0]} on:"
+            f" {'rows' if of_rows else 'people'} of a cell that a condition divides are taken to be spread"
+            " over all of it, and the error does not say how wrong that is."
+        )
+    return said
 
 
 def _values(folder: Path) -> dict[str, set[str]]:

@@ -91,11 +91,12 @@ def test_a_column_in_cells_is_named_where_it_is_asked_for(staff, tmp_path):
     package = json.loads((folder / "datapackage.json").read_text())
     package["republish"]["attributes"][0] |= {"ends": "grid", "min_width": 365}
     (folder / "datapackage.json").write_text(json.dumps(package))
-    (said,) = remarks(folder, ["year(Born) > 1960", "people"])
+    (said,) = remarks(folder, ["year(Born) > 1960", "people"], of_rows=False)
     assert said.startswith(
         "born is known in cells of 365 days from 1940-01-01 on: people of a cell that a condition divides"
     )
-    assert remarks(folder, ["hours > 20"]) == remarks(published, ["born > 1960"]) == []
+    assert remarks(folder, ["hours > 20"], of_rows=False) == []
+    assert remarks(published, ["born > 1960"], of_rows=False) == []
 
 
 def test_an_answer_has_all_its_combinations_and_entries_in_every_format(staff, republish):
