@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -56,14 +57,18 @@ class Groups:
     held: pl.DataFrame
     """`group`, `at` (of the value among all V of them), `tuples`, `share` (of the group), sorted by group."""
 
+    @cached_property
+    def _dealer(self) -> Dealer:
+        nobody = np.zeros((len(self.group), self.held["at"].to_numpy().max() + 1), bool)
+        return Dealer(pairs_of(self.group, self.held, nobody), self.group, self.held, 1.0)
+
     def posterior(self, logs: Floats, power: float) -> Floats:
         """How likely each tuple has each value, by all dealings of its group, float64[N, V].
 
         `logs`, float64[N, V], are the logarithms of how likely that is by what was learned.
         """
-        pairs = pairs_of(self.group, self.held, np.zeros(logs.shape, bool))
-        dealer = Dealer(pairs, self.group, self.held, power)
-        likely, found = dealer.likely(logs[pairs.person, pairs.value]), np.zeros(logs.shape)
+        dealer, pairs, found = self._dealer, self._dealer.pairs, np.zeros(logs.shape)
+        likely = power * logs[pairs.person, pairs.value]
         found[pairs.person, pairs.value] = dealer.posterior(dealer.messages(likely), likely)
         return found
 
@@ -168,6 +173,10 @@ class Associations:
     each other: about 1 where the model fits."""
     releases: int
     """How many were simulated."""
+    sums: Floats
+    """float64[F, V]: sums of the model's columns over the people with each value."""
+    errors: Floats
+    """float64[S, F, V]: independent errors of these sums, each of a standard deviation of so much."""
 
     @property
     def told(self) -> Bools:
@@ -246,14 +255,24 @@ def associations(
             return None
         off = np.mean([one.sums - true for one, _, true in near], axis=0)
         middle = _centred(fit_sums(own, np.ones(len(own)), seen.sums - off, middle))
-    of, true = np.array([one.figures[-1] for one, _, _ in near]), np.array([true for _, true, _ in near])
-    off = of - true
-    bias = off.mean(axis=0)
-    spread = np.sqrt(off.var(axis=0, ddof=1) * (1 + 1 / len(off))) / _kept(of, true)
     misfit = _misfit(seen, [one for one, _, _ in near])
-    spread *= UNFORESEEN * max(1.0, misfit)
-    half = scipy.stats.t.ppf(0.975, len(off) - 1) * np.hypot(spread, bias / 2)
-    return Associations(seen.figures[-1] - bias, half, shown, misfit, done)
+    of, true = np.array([one.figures[-1] for one, _, _ in near]), np.array([true for _, true, _ in near])
+    found, errors = _corrected(seen.figures[-1], of, true, misfit)
+    half = scipy.stats.t.ppf(0.975, len(near) - 1) * np.sqrt((errors**2).sum(axis=0))
+    of, true = np.array([one.sums for one, _, _ in near]), np.array([true for _, _, true in near])
+    return Associations(found, half, shown, misfit, done, *_corrected(seen.sums, of, true, misfit))
+
+
+def _corrected(seen: Floats, of: Floats, true: Floats, misfit: float) -> tuple[Floats, Floats]:
+    """What is seen, float64[K, V], less its bias in simulated releases; and independent errors of this.
+
+    `of` and `true`, float64[S, K, V], are what is seen in simulated releases, and what is true of them.
+    Errors, float64[S + 1, K, V], have the covariance of the biases, and a half of the mean bias.
+    """
+    off, number = of - true, len(of)
+    bias = off.mean(axis=0)
+    scale = UNFORESEEN * max(1.0, misfit) * np.sqrt((1 + 1 / number) / (number - 1)) / _kept(of, true)
+    return seen - bias, np.concatenate([scale * (off - bias), bias[None] / 2])
 
 
 def _kept(of: Floats, true: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,15 @@ from republish.anonymize.errors import ContractError, PublishedFolderError, Quer
 from republish.anonymize.formats import ANATOMY
 from republish.anonymize.formats.published import Published
 from republish.anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
+from republish.anonymize.learning.imputed import dealings
+from republish.anonymize.learning.logit import Columns
 from republish.anonymize.people.codes import MISSING_CODE, encode_columns
 from republish.anonymize.people.randomness import generator
 from republish.anonymize.principles import parse_contract, publisher_of
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import sensitive_columns
 from republish.orchestration.readers.estimate.command import package_of
+from republish.orchestration.readers.estimate.statements import column_names
 from republish.orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
 from republish.orchestration.storage.parts import scan_parts, table_files
 from republish.orchestration.unforeseen import named
@@ -56,6 +59,19 @@ class Found:
         return self.misfit < MISFIT
 
 
+@dataclass(frozen=True)
+class Imputed:
+    """Tables of people as they may be, and what they can be asked."""
+
+    tables: pl.DataFrame
+    """A row for each person of each copy: `estimate_copy` (1, 2, …), `release`, the quasi-identifiers and the
+    sensitive column, as of `readers.estimate.copies.imputed`."""
+    told: list[str]
+    """The quasi-identifiers of which can be told how the sensitive column goes with them."""
+    not_told: list[str]
+    """Those of which it can't: tables show what groups show, or nothing."""
+
+
 def associated(
     published: Path,
     of: str,
@@ -72,22 +88,51 @@ def associated(
     QueryError
         If a column can't be asked for, or it is no first release with exact quasi-identifiers.
     """
-    folders = list(releases_in(published))
-    if len(folders) > 1:
+    release = _Release.of(published)
+    columns = _asked_columns(release.contract, of, on)
+    return of_tables(release.tables, release.contract, columns, seed, begin, str(release.folder))
+
+
+def imputed_by_model(
+    published: Path, copies: int, seed: int = 1, begin: Callable[[str], None] = lambda _part: None
+) -> Imputed:
+    """Multiple imputations in which values go with quasi-identifiers as `associated` says that they do.
+
+    Raises
+    ------
+    PublishedFolderError
+        As of `associated`.
+    QueryError
+        If it is no first release with exact quasi-identifiers, or nothing can be told.
+    """
+    release = _Release.of(published)
+    people, values = release.tables["quasi_identifiers"], release.tables["sensitive"][VALUE].unique().sort()
+    codes = encode_columns(people, release.contract)
+    there = [one for column, one in release.contract.attributes() if not _is_missing(codes, column)]
+    on, random = [one.name for one in there], np.random.default_rng(seed)
+    learned = learned_of(release.tables, release.contract, on, random, begin, str(release.folder))
+    told = learned.columns_told()
+    sensitive = release.contract.sensitive.name
+    if not told:
         raise QueryError(
-            f"{published}: has {len(folders)} releases, and associations are estimated {FIRST}: name"
-            f" {folders[0]}"
+            f"{release.folder}: how {sensitive} goes with other columns can't be told (misfit"
+            f" {learned.found.misfit:.1f}: about 1 where the model fits); without --model, tables show of it"
+            " what groups show"
         )
-    (folder,) = folders
-    with named(folder):
-        stated, package = verify_tables(folder), package_of(folder)
-        try:
-            contract = simulated_contract(folder, stated, package)
-        except (AttributeError, LookupError, TypeError, ValueError):
-            raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
-        columns = _asked_columns(contract, of, on)
-        tables = _tables(folder, contract, str(stated["release"]))
-        return of_tables(tables, contract, columns, seed, begin, str(folder))
+    dealt = learned.dealings(release.contract, random)
+    ours = [column for column, _ in release.contract.attributes()]
+    names = dict(zip([*ours, VALUE], column_names(release.package), strict=True))
+    tables = []
+    for copy in range(1, copies + 1):
+        begin(f"table {copy}")
+        table = people.select(
+            pl.lit(copy, pl.Int64).alias("estimate_copy"),
+            pl.lit(release.date).alias("release"),
+            *(exactly(column) for column in ours),
+            values.gather(next(dealt)).alias(VALUE),
+        )
+        tables.append(table.filter(pl.Series(learned.is_person)).rename(names))
+    return Imputed(pl.concat(tables), told, [one.name for one in there if one.name not in told])
 
 
 def of_tables(
@@ -99,10 +144,61 @@ def of_tables(
     where: str = "release",
 ) -> Found:
     """Estimate the same from published tables, and the contract that they were made by."""
+    learned = learned_of(tables, contract, on, np.random.default_rng(seed), begin, where)
+    return learned.said(contract.sensitive.name)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned of a release by simulating others."""
+
+    groups: Groups
+    is_person: Bools
+    """Which of its tuples are taken as people, bool[N]."""
+    values: pl.Series
+    """The V values."""
+    totals: Ints
+    """int64[V]: how many people have each."""
+    asked: Asked
+    found: Associations
+
+    @property
+    def told(self) -> Bools:
+        """Which figures can be told, bool[K, V]."""
+        return self.found.told & (self.totals >= FEWEST_PEOPLE)
+
+    def said(self, sensitive: str) -> Found:
+        """What is answered, of the sensitive column's name."""
+        values = self.values.alias(f"{sensitive}_1" if sensitive in FIGURES else sensitive)
+        return Found(_rows(self, values), self.found.misfit, self.found.releases)
+
+    def dealings(self, contract: Contract, random: np.random.Generator) -> Iterator[Ints]:
+        """Give each tuple a value, int64[N], again and again, as `anonymize.learning.imputed.dealings`."""
+        columns = Columns.of(self.groups.codes, contract.attributes()).of_people(self.groups.codes)
+        return dealings(self.groups, columns, self.is_person, self.found, random)
+
+    def columns_told(self) -> list[str]:
+        """The columns of which most slopes or differences can be told, of values that many people have."""
+        of: dict[str, list[Bools]] = {}
+        for (at, measure, _, _), told in zip(self.asked.figures, self.told, strict=True):
+            if measure != "mean":
+                name = self.asked.attributes[at][1].name
+                of.setdefault(name, []).append(told[self.totals >= FEWEST_PEOPLE])
+        return [name for name, some in of.items() if np.mean(some) > 0.5]
+
+
+def learned_of(
+    tables: Mapping[str, pl.DataFrame],
+    contract: Contract,
+    on: Sequence[str],
+    random: np.random.Generator,
+    begin: Callable[[str], None] = lambda _part: None,
+    where: str = "release",
+) -> Learned:
+    """Learn how values go with columns from published tables, and the contract that they were made by."""
     values = tables["sensitive"][VALUE].unique().sort()
     release = groups_of(tables, contract, values)
     qis = tables["quasi_identifiers"].select([exactly(column) for column, _ in contract.attributes()])
-    random = np.random.default_rng(seed)
     is_person = _without_counterfeits(tables, random)
     attributes = list(contract.attributes())
     asked = Asked.of(release.codes, [one for one in attributes if one[1].name in on])
@@ -125,9 +221,44 @@ def of_tables(
             f"{where}: can't tell: the algorithm refuses most releases that are simulated of these people, as"
             " a value is nearly too frequent for its promise"
         )
-    name = contract.sensitive.name
-    rows = _rows(found, asked, values.alias(f"{name}_1" if name in FIGURES else name), totals)
-    return Found(rows, found.misfit, found.releases)
+    return Learned(release, is_person, values, totals, asked, found)
+
+
+@dataclass(frozen=True)
+class _Release:
+    """A first release that its reader can simulate."""
+
+    folder: Path
+    date: str
+    package: Mapping[str, Any]
+    contract: Contract
+    tables: Mapping[str, pl.DataFrame]
+    """Under our own column names."""
+
+    @classmethod
+    def of(cls, published: Path) -> _Release:
+        """Read it from a published folder, which is verified."""
+        folders = list(releases_in(published))
+        if len(folders) > 1:
+            raise QueryError(
+                f"{published}: has {len(folders)} releases, and associations are estimated {FIRST}: name"
+                f" {folders[0]}"
+            )
+        (folder,) = folders
+        with named(folder):
+            stated, package = verify_tables(folder), package_of(folder)
+            try:
+                contract = simulated_contract(folder, stated, package)
+            except (AttributeError, LookupError, TypeError, ValueError):
+                raise PublishedFolderError(
+                    f"{folder / DATA_PACKAGE}: is not a package of republish's"
+                ) from None
+            date = str(stated["release"])
+            tables = {
+                name: undated(scan_parts(table_files(folder, name)).collect(), date)
+                for name in ANATOMY.tables(contract)
+            }
+            return cls(folder, date, package, contract, ANATOMY.internal(tables, contract))
 
 
 def simulated_contract(folder: Path, stated: Mapping[str, Any], package: Mapping[str, Any]) -> Contract:
@@ -203,14 +334,6 @@ def _asked_columns(contract: Contract, of: str, on: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(on))
 
 
-def _tables(folder: Path, contract: Contract, release: str) -> dict[str, pl.DataFrame]:
-    tables = {
-        name: undated(scan_parts(table_files(folder, name)).collect(), release)
-        for name in ANATOMY.tables(contract)
-    }
-    return ANATOMY.internal(tables, contract)
-
-
 def _without_counterfeits(tables: Mapping[str, pl.DataFrame], random: np.random.Generator) -> Bools:
     """Which tuples to simulate people of, bool[N]: as many of each group as it has people, by lot."""
     ids = tables["quasi_identifiers"].select(pl.col("group_id").cast(pl.Int64))
@@ -234,16 +357,20 @@ def _of_people(tuples: Ints | Floats, people: int) -> Ints:
 
 def _refuse_missing(codes: pl.DataFrame, asked: Asked) -> None:
     for column, attribute in asked.attributes:
-        if (codes[column] == MISSING_CODE).any():
+        if _is_missing(codes, column):
             raise QueryError(
                 f"--on {attribute.name}: is missing ({MISSING}) of some people; ask for other columns"
             )
 
 
-def _rows(found: Associations, asked: Asked, values: pl.Series, totals: Ints) -> pl.DataFrame:
-    parts = []
+def _is_missing(codes: pl.DataFrame, column: str) -> bool:
+    return bool((codes[column] == MISSING_CODE).any())
+
+
+def _rows(learned: Learned, values: pl.Series) -> pl.DataFrame:
+    parts, asked, found = [], learned.asked, learned.found
     for at, (of, measure, label, base) in enumerate(asked.figures):
-        attribute, told = asked.attributes[of][1], found.told[at] & (totals >= FEWEST_PEOPLE)
+        attribute, told = asked.attributes[of][1], learned.told[at]
         labels = getattr(attribute, "labels", ())
         said = None if label is None or base is None else f"{labels[label]} rather than {labels[base]}"
         estimate, half = found.found[at], found.half_width[at]
