@@ -6,9 +6,10 @@ that its estimates show, of what is told: 100 % would be no bias. An interval at
 is in it. The *error* is the median one, over the standard deviation of the true figures; the *half-width* is
 the median one over the median error. *Misfit* is that which the command states.
 
-`republish impute` makes 20 tables of the same releases, without `--model` and with it. Least squares of whether
-a person has a value (1 or 0) on these columns, of each value that 20 people have, are pooled by Rubin's rules.
-`--model` refuses a release if it can tell of no column, and names those of which it can't.
+`republish impute` makes 20 tables of the same releases, without `--model` and with it. Whether a person has a
+value (1 or 0) is regressed on the same columns by least squares, for each value that 20 people have, and
+slopes are pooled by Rubin's rules. `--model` names the columns of which it can tell; where it can tell of
+none, it refuses.
 
 Constants were chosen on the first five tables. The other five, all real, were asked when all was chosen.
 (Since then, for the sake of a made-up table, errors grow with a misfit above 1: 98 % were right without that,

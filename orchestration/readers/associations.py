@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,7 +128,7 @@ def imputed_by_model(
         begin(f"table {copy}")
         table = people.select(
             pl.lit(copy, pl.Int64).alias("estimate_copy"),
-            pl.lit(release.date).alias("release"),
+            pl.lit(dt.date.fromisoformat(release.date)).alias("release"),
             *(exactly(column) for column in ours),
             values.gather(next(dealt)).alias(VALUE),
         )

@@ -3,9 +3,11 @@
 import csv
 import json
 
+import polars as pl
 import pytest
 
 from republish.anonymize.learning import associations
+from republish.orchestration.readers.associations import Learned
 from tests.hospital import RELEASES, build, make
 
 ANATOMY = {"name": "m_invariance", "m": 2, "format": "anatomy", "on_ineligible": "refuse"}
@@ -73,15 +75,53 @@ def test_a_column_that_cannot_be_asked_for_is_named_with_those_that_can(words, s
     assert said in err
 
 
-def test_only_a_first_release_is_taken_and_the_error_names_it(exact, republish):
+@pytest.mark.parametrize("command", ["associate", "impute"])
+def test_only_a_first_release_is_taken_and_the_error_names_it(command, exact, tmp_path, republish):
+    words = {"associate": WORDS, "impute": (tmp_path / "tables.csv", "--model")}[command]
     series = exact.published(RELEASES[0]).parent
-    code, _, (err,) = republish("associate", series, *WORDS)
+    code, _, (err,) = republish(command, series, *words)
     assert code == 2
     assert "has 2 releases" in err
     assert err.endswith(f"name {exact.published(RELEASES[0])}")
-    code, _, (err,) = republish("associate", exact.published(RELEASES[1]), *WORDS)
+    code, _, (err,) = republish(command, exact.published(RELEASES[1]), *words)
     assert code == 2
     assert "is release 2 of its series" in err
+    assert not (tmp_path / "tables.csv").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_path, republish, monkeypatch):
+    """Of others, and where nothing is told, it is said."""
+    folder, file = exact.published(RELEASES[0]), tmp_path / "tables.parquet"
+    told = {"age": True, "zipcode": False, "sex": True, "birthplace": True}
+
+    def columns_told(self):
+        return [one.name for _, one in self.asked.attributes if told[one.name]]
+
+    monkeypatch.setattr(Learned, "columns_told", columns_told)
+    code, (what, said), err = republish("impute", folder, file, "--copies", 3, "--model", "--seed", 4)
+    assert (code, err) == (0, [])
+    assert what.endswith("tables.parquet: 3 tables of 300 people, told apart by estimate_copy")
+    assert said == (
+        "They show how values go with age, sex, birthplace. With zipcode it can't be told: do not ask them."
+    )
+    tables = pl.read_parquet(file)
+    assert republish("impute", folder, tmp_path / "lot.parquet", "--copies", 3)[0] == 0
+    by_lot = pl.read_parquet(tmp_path / "lot.parquet")
+    assert tables.schema == by_lot.schema
+    everything = tables.columns[:-1]
+    assert tables.select(everything).sort(everything).equals(by_lot.select(everything).sort(everything))
+    for some in (tables, by_lot):
+        counts = some.group_by("estimate_copy", "disease").len().sort("estimate_copy", "disease")
+        assert counts["len"].to_list()[: len(counts) // 3] * 3 == counts["len"].to_list()
+    assert republish("impute", folder, tmp_path / "b.parquet", "--copies", 3, "--model", "--seed", 4)[0] == 0
+    assert pl.read_parquet(tmp_path / "b.parquet").equals(tables)
+
+    told |= dict.fromkeys(told, False)
+    code, out, (err,) = republish("impute", folder, tmp_path / "none.csv", "--model")
+    assert (code, out) == (2, [])
+    assert "how disease goes with other columns can't be told (misfit" in err
+    assert not (tmp_path / "none.csv").exists()
 
 
 def test_intervals_and_an_empty_folder_are_refused_with_the_way_out(series, tmp_path, republish):
