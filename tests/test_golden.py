@@ -42,6 +42,7 @@ PRINCIPLES = {
     "m_invariance, defers": INVARIANCE | {"on_ineligible": "defer"},
     "m_invariance, anatomy": INVARIANCE | {"on_ineligible": "defer", "format": "anatomy"},
     "m_invariance, weighs": {"name": "m_invariance", "m": 4},
+    "m_invariance, several rows": INVARIANCE | {"values_per_person": 2},
     "e_equivalence": {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "defer"},
     "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2},
     "streamliner": {
@@ -76,6 +77,7 @@ CASES = [
     if sensitive == "disease" or principle.startswith("m_invariance")
     if shards == 1 or principle != "sequential"
     if principle != "m_invariance" or sensitive != "disease and treatment"  # refused with counterfeits
+    if "rows" not in principle or sensitive == "disease"  # others are refused, or say no more
 ]
 """A principle, the sensitive columns, and into how many shards the people are divided."""
 
@@ -105,6 +107,17 @@ def people(release: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def visits(release: int) -> pl.DataFrame:
+    """Rows of the same people, a third of whom have another one in another town."""
+    first = people(release)
+    second = first.filter(pl.col("person").str.tail(1).is_in(["0", "3", "6"]))
+    places = {disease: DISEASES[(at + 4) % 9] for at, disease in enumerate(DISEASES)}
+    second = second.with_columns(pl.col("disease").replace(places), town=pl.lit(TOWNS[2]))
+    return pl.concat(
+        [one.with_columns(visit=pl.col("person") + at) for one, at in ((first, "a"), (second, "b"))]
+    )
+
+
 def declared(principle: str, sensitive: str, shards: int) -> dict:
     """The contract of a case."""
     columns = [
@@ -131,6 +144,7 @@ def declared(principle: str, sensitive: str, shards: int) -> dict:
         "principle": PRINCIPLES[principle] | ({"on_value_change": "hold_back"} if "and" in sensitive else {}),
         **keys,
         **({"shards": shards} if shards > 1 else {}),
+        **({"rows": "several", "row": "visit"} if "rows" in principle else {}),
     }
 
 
@@ -139,7 +153,8 @@ def publish(case: str, folder: Path) -> dict[str, dict[str, str]]:
     principle, sensitive = case[:-5].split(" of ")
     folder.mkdir(exist_ok=True)
     for number, release in enumerate(RELEASES):
-        people(0 if principle == "sequential" else number).write_parquet(folder / f"{release}.parquet")
+        table = (visits if "rows" in principle else people)(0 if principle == "sequential" else number)
+        table.write_parquet(folder / f"{release}.parquet")
     people(0).select("town", "disease").write_csv(folder / "earlier.csv")
     (folder / "golden.yaml").write_text(yaml.safe_dump(declared(principle, sensitive, int(case[-1]))))
     series = Series(load_contract(folder / "golden.yaml"), Home.at(folder / "home"))
