@@ -61,6 +61,9 @@ def status(
         said = f"{one['releases']} releases, the last is {last}{counts}" if last else "no release yet"
         without = not_released_in_words(one.get("not_released", {}))
         late = f"; late: {', '.join(one['late'])}" if one["late"] else ""
-        out.print(f"{one['product']}/{one['series']}  {said}{without and f'; {without}'}{late}")
+        gone = f"; the folders of {', '.join(one['gone'])} are gone: put them back" if one["gone"] else ""
+        out.print(f"{one['product']}/{one['series']}  {said}{without and f'; {without}'}{late}{gone}")
+    if any(one["late"] for one in found) and not as_json:
+        out.print("Where no more releases will come, name the last one in the contract (releases: {…, last: …}).")
     if strict and any(one["late"] for one in found):
         raise typer.Exit(1)

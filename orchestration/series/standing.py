@@ -9,6 +9,7 @@ from typing import Any
 
 from republish.anonymize.errors import as_data
 from republish.anonymize.people.rows import has_several_rows
+from republish.orchestration.series.facts import facts_of
 from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.release_record import DIFFERENT_PEOPLE
 from republish.orchestration.series.series import Series
@@ -21,10 +22,12 @@ def standing(series: Series) -> dict[str, Any]:
 
     Counts are those of its manifest; while its working files are kept, `figures` are all those of the
     principle, `checks` how many it passed, and `seconds` what it took. Where people may have several rows,
-    both `rows` and `people` are counted; nothing published says how many people there are.
+    both `rows` and `people` are counted; nothing published says how many people there are. Of releases that
+    are `gone`, the folder is not there any more.
     """
     contract = series.contract
     releases = published_releases(series.home, contract.product, contract.series)
+    facts = facts_of(series.home, contract.product, contract.series)
     found: dict[str, Any] = {
         "product": contract.product,
         "series": contract.series,
@@ -32,6 +35,7 @@ def standing(series: Series) -> dict[str, Any]:
         "last_release": releases[-1] if releases else None,
         "next_due": series.next_due,
         "late": series.late,
+        "gone": sorted(facts.published.keys() - set(releases)) if facts else [],
     }
     if not releases:
         return found

@@ -41,8 +41,17 @@ def test_a_series_without_a_release_or_without_working_files(
     (found,) = json.loads("\n".join(lines))["series"]
     assert (code, found["tuples"] >= 300, "people" in found, found["late"]) == (0, True, False, [])
     code, lines, _ = republish("status", hospital.contract, "--home", tmp_path / "none")
-    assert (code, lines) == (0, [f"hospital/v1  no release yet; late: {FIRST}"])
+    assert (code, lines[0]) == (0, f"hospital/v1  no release yet; late: {FIRST}")
+    assert lines[1].startswith("Where no more releases will come, name the last one")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_published_folder_that_is_gone_is_named(republish, hospital, home, series):
+    shutil.rmtree(series.published(SECOND))
+    code, lines, _ = republish("status", hospital.contract, "--home", home)
+    assert code == 0
+    assert f"the folders of {SECOND} are gone: put them back" in lines[0]
+    assert f"1 releases, the last is {FIRST}" in lines[0]
 
 
 def test_a_folder_that_nothing_was_released_from(republish, tmp_path):
