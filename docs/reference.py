@@ -50,9 +50,9 @@ TYPES: dict[Any, str] = {
     dt.date: "date",
     Any: "any",
 }
-ABOUT_PYTHON = """`import republish` gives what is on this page. A change of it is named in the changelog,
-and until 1.0 comes with a new number in the middle of the version; whatever else can be imported may change
-at any time. How it goes together: [Releases from Python](../how-to/from_python.md)."""
+ABOUT_PYTHON = """`import republish` gives what is on this page; whatever else can be imported may change at
+any time. A change of this page is named in the changelog, and until 1.0 comes with a new middle number of
+the version. How it goes together: [Releases from Python](../how-to/from_python.md)."""
 PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
     "source": (
         "A file, a query or a table ([how](../how-to/read_snapshots.md)).",
@@ -81,17 +81,20 @@ PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
 ABOUT_CONTRACTS = """\
 A contract is one YAML file that says what is published of one table, when, and under which promise.
 `republish validate FILE` names every fault in it at once. Scalars are those of YAML 1.2: `no` is a text, not
-false; aliases (`*name`) are not accepted. A column may have any name but those that a release publishes
-itself (`release`, `group_id`). [The tutorial](../tutorial/first_series.md#3-the-contract) has a complete one.
-A key without a default has to be there. The examples are from [contracts.yaml](contracts.yaml).
-[principles.md](principles.md) has the keys of `principle`."""
+false; aliases (`*name`) are not accepted. A column may have any name but `release` and `group_id`. A key
+without a default is required. [The tutorial](../tutorial/first_series.md#3-the-contract) has a complete
+contract, [contracts.yaml](contracts.yaml) all examples, and [principles.md](principles.md) the keys of
+`principle`."""
 ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
-`people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number."""
+`people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number. The keys that
+`streamliner` shares with `m_invariance` are for its releases after the first (`then`)."""
+AS_ELSEWHERE = "For the releases after the first, as m_invariance has it."
+"""What a key says that has no row of its own."""
 ABOUT_COMMANDS = """\
 `verify`, `estimate`, `associate`, `impute` and `audit` are for everybody who has published folders, and the
-others for a publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several other
-words of this table."""
+others for a publisher. `republish COMMAND --help` says more on each. These words belong to several
+commands, and are explained once."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""
 OFTEN = 2
@@ -162,7 +165,7 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         elsewhere = name in PARTS or name == "principle"
         example = "below" if elsewhere else examples[Product, name]
         rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
-    headings = ("key", "type", "default", "example", "principles, if not all", "what it says")
+    headings = ("key", "type", "default", "example", "principles, if not all", "meaning")
     lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
     said: set[tuple[str, str]] = set()
     for key, (about, classes) in PARTS.items():
@@ -179,7 +182,7 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         ]
         said |= {(name, words(field)) for _, name, field in here}
         introduced = f"{about} As above: {', '.join(again)}." if again else about
-        lines += [f"## {key}", introduced, table(("key", "type", "default", "example", "what it says"), rows)]
+        lines += [f"## {key}", introduced, table(("key", "type", "default", "example", "meaning"), rows)]
     return "\n\n".join(lines) + "\n"
 
 
@@ -199,7 +202,9 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
         for name, field in principle.parameters.model_fields.items():
             if name != "name":
                 declared = (principle.name, principle.parameters, field)
-                found.setdefault((name, words(field)), []).append(declared)
+                first = next((key for key in found if key[0] == name), None)
+                key = first if first and words(field) == AS_ELSEWHERE else (name, words(field))
+                found.setdefault(key, []).append(declared)
     parameters = []
     for (name, text), declarations in found.items():
         example = next(examples[one, name] for _, one, _ in declarations if (one, name) in examples)
@@ -214,11 +219,11 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
             for name, principle in PRINCIPLES.items()
         ),
         ABOUT_PRINCIPLES,
-        table(("key", "type", "default", "example", "principles", "what it says"), parameters),
+        table(("key", "type", "default", "example", "principles", "meaning"), parameters),
         "## previous",
         "Of `sequential`: a list of releases of other products about the same people.",
         table(
-            ("key", "type", "default", "example", "what it says"),
+            ("key", "type", "default", "example", "meaning"),
             [
                 (*row(name, field, examples[PreviousRelease, name]), words(field))
                 for name, field in PreviousRelease.model_fields.items()
@@ -254,7 +259,7 @@ def commands_page() -> str:
 
 def words_table(parameters: Iterable[Any]) -> str:
     """A table of arguments and options."""
-    return table(("word", "what it says"), [(f"`{called(one)}`", explained(one)) for one in parameters])
+    return table(("word", "meaning"), [(f"`{called(one)}`", explained(one)) for one in parameters])
 
 
 def called(parameter: Any) -> str:
