@@ -52,7 +52,8 @@ TYPES: dict[Any, str] = {
 }
 ABOUT_PYTHON = """`import republish` gives what is on this page; whatever else can be imported may change at
 any time. A change of this page is named in the changelog, and until 1.0 comes with a new middle number of
-the version. How it goes together: [Releases from Python](../how-to/from_python.md)."""
+the version. Whatever is refused raises a `RepublishError`, and `help()` says when. How it goes together:
+[Releases from Python](../how-to/from_python.md)."""
 PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
     "source": (
         "A file, a query or a table ([how](../how-to/read_snapshots.md)).",
@@ -133,7 +134,8 @@ def python_page() -> str:
 
 def _documented(name: str, one: Any) -> list[str]:
     signature = "" if inspect.isclass(one) else _signature(one)
-    said = inspect.getdoc(one) or ""
+    parts = (inspect.getdoc(one) or "").split("\n\n")
+    said = "\n\n".join(part for part in parts if not part.startswith("Raises"))
     level = "###" if "." in name else "##"
     called = f"```python\nrepublish.{name}{signature}\n```"
     return [f"{level} {name}", *([called] if signature else []), f"```text\n{said}\n```"]
