@@ -96,6 +96,8 @@ ABOUT_COMMANDS = """\
 `verify`, `estimate`, `associate`, `impute` and `audit` are for everybody who has published folders, and the
 others for a publisher. `republish COMMAND --help` says more on each. These words belong to several
 commands, and are explained once."""
+OPAQUE = "State"
+"""A class whose fields are for republish alone."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""
 OFTEN = 2
@@ -126,7 +128,7 @@ def python_page() -> str:
         one = getattr(republish, name)
         lines += _documented(name, one)
         if inspect.isclass(one) and one.__module__.startswith("republish.orchestration.library"):
-            lines += [f"- `{field}`: {said}" for field, said in _attributes(one)]
+            lines += [f"- `{field}`: {said}" for field, said in _attributes(one) if name != OPAQUE]
             methods = [key for key in vars(one) if key[0] != "_" and callable(getattr(one, key))]
             lines += [line for key in methods for line in _documented(f"{name}.{key}", getattr(one, key))]
     return "\n\n".join(lines) + "\n"
