@@ -204,7 +204,7 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
     found: dict[tuple[str, str], list[tuple[str, type, FieldInfo]]] = {}
     for principle in PRINCIPLES.values():
         for name, field in principle.parameters.model_fields.items():
-            if name != "name":
+            if name != "name" and not words(field).startswith("Of no effect"):
                 declared = (principle.name, principle.parameters, field)
                 first = next((key for key in found if key[0] == name), None)
                 key = first if first and words(field) == AS_ELSEWHERE else (name, words(field))
