@@ -88,14 +88,13 @@ contract, [contracts.yaml](contracts.yaml) all examples, and [principles.md](pri
 `principle`."""
 ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
-`people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number. The keys that
-`streamliner` shares with `m_invariance` are for its releases after the first (`then`)."""
+`people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number. The keys
+that `streamliner` shares with `m_invariance` are for its releases after the first (`then`)."""
 AS_ELSEWHERE = "For the releases after the first, as m_invariance has it."
 """What a key says that has no row of its own."""
 ABOUT_COMMANDS = """\
 `verify`, `estimate`, `associate`, `impute` and `audit` are for everybody who has published folders, and the
-others for a publisher. `republish COMMAND --help` says more on each. These words belong to several
-commands, and are explained once."""
+others for a publisher. `republish COMMAND --help` says more on each."""
 OPAQUE = "State"
 """A class whose fields are for republish alone."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
@@ -250,7 +249,7 @@ def commands_page() -> str:
     lines = [
         "# Commands",
         MADE,
-        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)}",
+        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)} Words of several commands:",
         words_table(shared.values()),
     ]
     for command in every.values():
