@@ -23,7 +23,7 @@ PLAIN: dict[str, Any] = {
     "tbl_hide_dataframe_shape": True,
 }
 """How frames are printed: names and values."""
-RUN = "This page is the notebook `examples/from_python.ipynb`, run.\n\n"
+RUN = "This page is the notebook `examples/from_python.ipynb`, run in a checkout.\n\n"
 
 
 def ran(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str | None]]:

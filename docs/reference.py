@@ -50,9 +50,10 @@ TYPES: dict[Any, str] = {
     dt.date: "date",
     Any: "any",
 }
-ABOUT_PYTHON = """`import republish` gives what is on this page. A change of it is named in the changelog,
-and until 1.0 comes with a new number in the middle of the version; whatever else can be imported may change
-at any time. How it goes together: [Releases from Python](../how-to/from_python.md)."""
+ABOUT_PYTHON = """`import republish` gives what is on this page; whatever else can be imported may change at
+any time. A change of this page is named in the changelog, and until 1.0 comes with a new middle number of
+the version. Whatever is refused raises a `RepublishError`, and `help()` says when. How it goes together:
+[Releases from Python](../how-to/from_python.md)."""
 PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
     "source": (
         "A file, a query or a table ([how](../how-to/read_snapshots.md)).",
@@ -81,17 +82,21 @@ PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
 ABOUT_CONTRACTS = """\
 A contract is one YAML file that says what is published of one table, when, and under which promise.
 `republish validate FILE` names every fault in it at once. Scalars are those of YAML 1.2: `no` is a text, not
-false; aliases (`*name`) are not accepted. A column may have any name but those that a release publishes
-itself (`release`, `group_id`). [The tutorial](../tutorial/first_series.md#3-the-contract) has a complete one.
-A key without a default has to be there. The examples are from [contracts.yaml](contracts.yaml).
-[principles.md](principles.md) has the keys of `principle`."""
+false; aliases (`*name`) are not accepted. A column may have any name but `release` and `group_id`. A key
+without a default is required. [The tutorial](../tutorial/first_series.md#3-the-contract) has a complete
+contract, [contracts.yaml](contracts.yaml) all examples, and [principles.md](principles.md) the keys of
+`principle`."""
 ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
-`people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number."""
+`people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number. The keys
+that `streamliner` shares with `m_invariance` are for its releases after the first (`then`)."""
+AS_ELSEWHERE = "For the releases after the first, as m_invariance has it."
+"""What a key says that has no row of its own."""
 ABOUT_COMMANDS = """\
 `verify`, `estimate`, `associate`, `impute` and `audit` are for everybody who has published folders, and the
-others for a publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several other
-words of this table."""
+others for a publisher. `republish COMMAND --help` says more on each."""
+OPAQUE = "State"
+"""A class whose fields are for republish alone."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""
 OFTEN = 2
@@ -122,7 +127,7 @@ def python_page() -> str:
         one = getattr(republish, name)
         lines += _documented(name, one)
         if inspect.isclass(one) and one.__module__.startswith("republish.orchestration.library"):
-            lines += [f"- `{field}`: {said}" for field, said in _attributes(one)]
+            lines += [f"- `{field}`: {said}" for field, said in _attributes(one) if name != OPAQUE]
             methods = [key for key in vars(one) if key[0] != "_" and callable(getattr(one, key))]
             lines += [line for key in methods for line in _documented(f"{name}.{key}", getattr(one, key))]
     return "\n\n".join(lines) + "\n"
@@ -130,7 +135,8 @@ def python_page() -> str:
 
 def _documented(name: str, one: Any) -> list[str]:
     signature = "" if inspect.isclass(one) else _signature(one)
-    said = inspect.getdoc(one) or ""
+    parts = (inspect.getdoc(one) or "").split("\n\n")
+    said = "\n\n".join(part for part in parts if not part.startswith("Raises"))
     level = "###" if "." in name else "##"
     called = f"```python\nrepublish.{name}{signature}\n```"
     return [f"{level} {name}", *([called] if signature else []), f"```text\n{said}\n```"]
@@ -162,7 +168,7 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         elsewhere = name in PARTS or name == "principle"
         example = "below" if elsewhere else examples[Product, name]
         rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
-    headings = ("key", "type", "default", "example", "principles, if not all", "what it says")
+    headings = ("key", "type", "default", "example", "principles, if not all", "meaning")
     lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
     said: set[tuple[str, str]] = set()
     for key, (about, classes) in PARTS.items():
@@ -179,7 +185,7 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         ]
         said |= {(name, words(field)) for _, name, field in here}
         introduced = f"{about} As above: {', '.join(again)}." if again else about
-        lines += [f"## {key}", introduced, table(("key", "type", "default", "example", "what it says"), rows)]
+        lines += [f"## {key}", introduced, table(("key", "type", "default", "example", "meaning"), rows)]
     return "\n\n".join(lines) + "\n"
 
 
@@ -197,9 +203,11 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
     found: dict[tuple[str, str], list[tuple[str, type, FieldInfo]]] = {}
     for principle in PRINCIPLES.values():
         for name, field in principle.parameters.model_fields.items():
-            if name != "name":
+            if name != "name" and not words(field).startswith("Of no effect"):
                 declared = (principle.name, principle.parameters, field)
-                found.setdefault((name, words(field)), []).append(declared)
+                first = next((key for key in found if key[0] == name), None)
+                key = first if first and words(field) == AS_ELSEWHERE else (name, words(field))
+                found.setdefault(key, []).append(declared)
     parameters = []
     for (name, text), declarations in found.items():
         example = next(examples[one, name] for _, one, _ in declarations if (one, name) in examples)
@@ -214,11 +222,11 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
             for name, principle in PRINCIPLES.items()
         ),
         ABOUT_PRINCIPLES,
-        table(("key", "type", "default", "example", "principles", "what it says"), parameters),
+        table(("key", "type", "default", "example", "principles", "meaning"), parameters),
         "## previous",
         "Of `sequential`: a list of releases of other products about the same people.",
         table(
-            ("key", "type", "default", "example", "what it says"),
+            ("key", "type", "default", "example", "meaning"),
             [
                 (*row(name, field, examples[PreviousRelease, name]), words(field))
                 for name, field in PreviousRelease.model_fields.items()
@@ -241,7 +249,7 @@ def commands_page() -> str:
     lines = [
         "# Commands",
         MADE,
-        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)}",
+        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)} Words of several commands:",
         words_table(shared.values()),
     ]
     for command in every.values():
@@ -254,7 +262,7 @@ def commands_page() -> str:
 
 def words_table(parameters: Iterable[Any]) -> str:
     """A table of arguments and options."""
-    return table(("word", "what it says"), [(f"`{called(one)}`", explained(one)) for one in parameters])
+    return table(("word", "meaning"), [(f"`{called(one)}`", explained(one)) for one in parameters])
 
 
 def called(parameter: Any) -> str:

@@ -214,7 +214,7 @@ class Product(Table, Generic[P_co]):
     sources: dict[StrictStr, FileSource] = Field(default_factory=dict, exclude_if=lambda sources: not sources)
     """The keys of a source of files that change from a release on, by its date."""
     upstream: tuple[StrictStr, ...] = ()
-    """Keys of Dagster's assets that snapshots are made from, often of another code location."""
+    """Keys of Dagster's assets that snapshots are made from."""
     releases: Releases
     """When releases are due."""
     principle: SerializeAsAny[P_co]

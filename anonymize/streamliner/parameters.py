@@ -28,7 +28,7 @@ class StreamlinerParameters(Parameters):
     then: Literal["m_invariance"] | None = None
     """What later releases follow, with m = l; without it, the series has one release."""
     on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
-    """For the releases after the first, as m_invariance has it. An ineligible first release is refused."""
+    """For the releases after the first, as m_invariance has it."""
     on_value_change: Literal["separate", "hold_back", "refuse"] = "separate"
     """For the releases after the first, as m_invariance has it."""
 

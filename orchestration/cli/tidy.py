@@ -21,7 +21,7 @@ def tidy(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Delete old runs from the home's Dagster, with their logs: nothing else does, and each takes 0.3 MB.
+    """Delete old runs from the home's Dagster, with their logs: nothing else does, and a release adds 0.5 MB.
 
     Without --delete it says which runs these are.
 

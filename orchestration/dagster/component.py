@@ -53,9 +53,8 @@ class ReleaseProductScaffolder(Scaffolder[Any]):
 class ReleaseProduct(dg.Component, dg.Model, dg.Resolvable):
     """Releases of a table of people: nobody who collects all of them learns a person's sensitive value.
 
-    Its assets are snapshot, delta, what the principle remembers, release, counterfeits, audit and
-    publication, partitioned by release, with their checks, a job, a schedule and two sensors. What the
-    contract names as `upstream` they depend on.
+    Its assets are partitioned by release, and come with their checks, a job, a schedule and two sensors. They
+    depend on what the contract names as `upstream`.
     """
 
     contract: str | dict[str, Any]

@@ -126,8 +126,8 @@ def release(
 ) -> Release:
     """Make the next release of a series, and attack it with all releases before it.
 
-    Nothing is written, and the state that it is built on stays as it is: to publish, give `tables` away or
-    `write` them, and keep the release's `state`. Make no two releases from one state, and publish both.
+    Nothing is written: to publish, give `tables` away or `write` them, and keep the release's `state`. Never
+    publish two releases that were made from one state.
 
     Parameters
     ----------

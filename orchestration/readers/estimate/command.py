@@ -63,7 +63,7 @@ Z = 1.96
 
 @dataclass(frozen=True)
 class Measure:
-    """A mean, a sum or a quantile."""
+    """`Measure("age")` is a mean, `Measure("age", 0.5)` the median, `Measure("cost", is_sum=True)` a sum."""
 
     column: str
     """The column that is measured."""
