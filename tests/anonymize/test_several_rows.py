@@ -23,7 +23,7 @@ from tests.visits import DECLARED, VALUES, visits
 from tests.worlds import shares
 
 EVER, LEFT_OUT = "ever had a value", "values of rows left out"
-SEEDS = range(40 if is_thorough() else 4)
+SEEDS = range(12 if is_thorough() else 4)
 
 
 def contract(principle=None, **changes):
