@@ -18,7 +18,7 @@ from tests.anonymize.e_equivalence.histories import History
 from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut
 from tests.profiles import is_thorough
 
-SERIES = 25
+SERIES = 15
 
 
 def edges(graph):
