@@ -111,7 +111,6 @@ def test_fifty_people_are_forgotten_in_the_middle(begun, tmp_path, again):
     )
     own, common = set(snapshot["pseudonym"]), set(comparable(series.home, pl.Series(people)))
     rows = {tuple(map(str, row)) for row in snapshot.drop("identifier", "pseudonym").rows()}
-    assert not convicted(series, truth, tmp_path / "before")
     before = traces(home, people, own | common, ())
     assert len(before) > 15
     assert not [name for name in before if not name.startswith("private/")]
