@@ -149,15 +149,6 @@ def test_another_user_reads_a_copy(series, tmp_path_factory):
     subprocess.run(command, user="nobody", capture_output=True, check=True)
 
 
-def test_the_same_series_gives_the_same_texts(hospital, series, tmp_path):
-    again = make(hospital.series(tmp_path / "again"), *RELEASES[:2])
-    for release in RELEASES[:2]:
-        for name in NEW:
-            assert (again.published(release) / name).read_bytes() == (
-                series.published(release) / name
-            ).read_bytes()
-
-
 def test_a_release_column_that_says_anything_else_is_not_taken_for_the_date():
     table = pl.DataFrame({"group_id": [1, 1]})
     release = dated(table, RELEASES[0])
