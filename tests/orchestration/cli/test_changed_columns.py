@@ -211,8 +211,7 @@ def test_a_series_is_audited_verified_and_counted_whatever_changed_in_it(clinic,
 
 def _counted_and_catalogued(republish, home, file):
     published, out = home / "published/clinic/v1", home.with_name("catalogues")
-    for release in (FIRST, SECOND):  # the third has the columns of the second
-        assert republish("estimate", published / release, "--where", "sex = 'F'")[::2] == (0, [])
+    assert republish("estimate", published / SECOND, "--where", "sex = 'F'")[::2] == (0, [])
     assert republish("catalogue", file, "--home", home, "--out", out)[::2] == (0, [])
     for release in (FIRST, SECOND, THIRD):
         described = json.loads((out / release / "croissant.json").read_text())
