@@ -214,7 +214,7 @@ def rewritten(draw, file, table):
             file.write_bytes(content)
 
 
-@examples(20)
+@examples(40)
 @given(st.data())
 def test_a_release_with_another_manifest_or_package(published, data):
     name, text = data.draw(changed_file(published, (MANIFEST, "datapackage.json")))
@@ -248,7 +248,7 @@ def test_a_package_that_states_nothing_of_ours_is_refused(published, own):
             estimate(folder)
 
 
-@examples(40)
+@examples(60)
 @given(st.data())
 def test_a_release_with_another_table(published, data):
     name, table = data.draw(changed_table(published))
@@ -261,7 +261,7 @@ def test_a_release_with_another_table(published, data):
         verified_and_counted(folder)
 
 
-@examples(20)
+@examples(40)
 @given(st.data())
 def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data):
     with copy_of(in_parts) as folder:
