@@ -137,7 +137,7 @@ def audited(hospital, series, folder, *, private=True):
         hospital.contract,
         private=series.private_folder if private else None,
         out=folder,
-        seconds=1,  # where equivalence is not promised, its figure may stay undecided
+        seconds=0.1,  # where equivalence is not promised, its figure may stay undecided
         console=Console(quiet=True),
     )
     described = json.loads((folder / "audit.json").read_text())

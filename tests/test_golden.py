@@ -76,10 +76,14 @@ CASES = [
     for shards in (1, 3)
     if sensitive == "disease" or principle.startswith("m_invariance")
     if shards == 1 or principle != "sequential"
+    if shards == 1 or sensitive == "disease" or principle == "m_invariance, defers"
     if principle != "m_invariance" or sensitive != "disease and treatment"  # refused with counterfeits
     if "rows" not in principle or sensitive == "disease"  # others are refused, or say no more
 ]
-"""A principle, the sensitive columns, and into how many shards the people are divided."""
+"""A principle, the sensitive columns, and into how many shards the people are divided.
+
+Shards are put together in one way under every principle, so one of them divides all kinds of columns.
+"""
 
 
 @functools.cache
@@ -203,7 +207,7 @@ def test_what_is_published_is_what_the_golden_digests_say(case, tmp_path, monkey
 def test_every_case_has_golden_digests_and_most_publish_three_releases():
     golden = json.loads(GOLDEN.read_text())
     assert list(golden) == CASES
-    assert sum(len(releases) == 3 and "refused" not in str(releases) for releases in golden.values()) > 30
+    assert sum(len(releases) == 3 and "refused" not in str(releases) for releases in golden.values()) > 25
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ from benchmarks.tables import Table, main
 from republish.anonymize.columns import VALUE
 from republish.anonymize.errors import NotEligible
 
-QUICK = {"people": 400, "m": (3,), "keys": 1}
+QUICK = {"people": 200, "m": (3,), "keys": 1}
 VALUES = "abcd"
 
 

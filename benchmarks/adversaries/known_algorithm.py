@@ -32,7 +32,7 @@ from republish.anonymize.people.randomness import generator
 from republish.anonymize.principle.state import State
 from republish.anonymize.principles import principle_of
 
-QUICK = {"series": 1, "runs": 12, "fewest": 2, "m": (2,), "releases": (2,), "changes": (0,)}
+QUICK = {"series": 1, "runs": 4, "fewest": 2, "m": (2,), "releases": (2,), "changes": (0,)}
 VALUES = tuple("abcde")
 ADVERSARIES = ("paper", "knows_algorithm")
 

@@ -20,7 +20,7 @@ from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.series import contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
 
-QUICK = {"people": 400, "releases": 2, "m": (3,), "trained": 1, "attacked": 1}
+QUICK = {"people": 200, "releases": 2, "m": (3,), "trained": 1, "attacked": 1}
 COLUMNS = ("occupation", "income")
 SUREST = 20
 """One of so many people belongs to the surest."""

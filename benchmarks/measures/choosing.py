@@ -45,7 +45,7 @@ from republish.anonymize.people.codes import code_domain, encode_columns
 from republish.anonymize.utility.queries import Workload, overlap, true_counts
 from republish.orchestration.readers.estimate.statements import quoted
 
-QUICK = {"people": 600, "conditions": 2, "words": ("a hospital",), "draws": 1}
+QUICK = {"people": 300, "conditions": 2, "words": ("a hospital",), "draws": 1}
 RELEASES, M, DELTA = 6, 4, 1e-6
 TABLES = ("a hospital", "census, occupation", "Adult, occupation (real)", "free1, education (real)")
 PARTS = 16

@@ -37,7 +37,7 @@ from republish.anonymize.columns import IDENTIFIER, VALUE
 from republish.anonymize.contract import Contract
 from republish.anonymize.errors import NotEligible
 
-QUICK = {"people": 600, "releases": 2}
+QUICK = {"people": 300, "releases": 2}
 CHANGING = 0.02
 PRINCIPLES: tuple[dict[str, Any], ...] = (
     {"name": "m_invariance", "m": 4},

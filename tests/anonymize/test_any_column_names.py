@@ -289,7 +289,7 @@ OF_EACH_FORMAT = ["m_invariance", "e_equivalence"]
 
 
 @pytest.mark.parametrize("principle", GROUPED)
-@examples(10)
+@examples(6)
 @given(names=COLUMN_NAMES)
 def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names, folder, ordinary):
     if taken := refused_names(principle, names):

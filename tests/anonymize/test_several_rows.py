@@ -23,7 +23,7 @@ from tests.visits import DECLARED, VALUES, visits
 from tests.worlds import shares
 
 EVER, LEFT_OUT = "ever had a value", "values of rows left out"
-SEEDS = range(40 if is_thorough() else 4)
+SEEDS = range(12 if is_thorough() else 4)
 
 
 def contract(principle=None, **changes):
@@ -449,7 +449,7 @@ def test_the_truth_of_a_row_is_that_row(tmp_path):
 def test_rows_of_a_person_are_never_in_one_group(m, people):
     """Values that come later are in signatures that people have: in one group, everybody would see it."""
     several = 0
-    for seed in range(4 if people == 300 else 12):
+    for seed in range(2 if people == 300 else 6):
         releases = made(visits(people, 5, seed=seed), contract({"m": m}))
         for _, table, candidate in releases:
             here = table.join(candidate.linkage, on="pseudonym")

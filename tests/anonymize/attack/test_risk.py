@@ -19,7 +19,7 @@ from tests.papers.disclosure_risk import disclosure_risk, instance_risk
 from tests.profiles import is_thorough
 
 VALUES = ["disease a", "disease b", "disease c", "disease d"]
-SERIES = 150 if is_thorough() else 30
+SERIES = 80 if is_thorough() else 30
 
 
 def known(snapshots, declared):

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from republish.anonymize.attack.equivalence import minimum_equivalence
 from republish.anonymize.e_equivalence import E_EQUIVALENCE
+from republish.anonymize.e_equivalence.forget import merge_old_nodes
 from republish.anonymize.e_equivalence.graph import Graphs
 from republish.anonymize.e_equivalence.parameters import smallest_safe_cut
 from republish.anonymize.e_equivalence.plots import bucket_graph
@@ -18,7 +19,7 @@ from tests.anonymize.e_equivalence.histories import History
 from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut
 from tests.profiles import is_thorough
 
-SERIES = 25
+SERIES = 15
 
 
 def edges(graph):
@@ -80,6 +81,20 @@ def test_merged_graphs_keep_the_cuts_where_nobody_comes_back(seed):
         for one, other in zip(exact.follow(), merged.follow(), strict=True)
     ]
     assert sum(same) >= len(same) - 1
+
+
+@pytest.mark.parametrize("weight", [smallest_safe_cut(3) - 1, smallest_safe_cut(3)])
+def test_releases_that_still_have_tuples_are_one_node_from_the_safe_weight_on(weight):
+    """With less between them, a smaller cut may part them: it would be taken for safe."""
+    none = Graphs.of(State.empty(), pl.String())
+    nodes = pl.DataFrame(
+        {"bucket_id": 0, "node": range(4), "component": 0, "merged_for": 0}, none.nodes.schema
+    )
+    edge = pl.DataFrame([(0, 0, 1, weight)], none.edges.schema, orient="row")
+    present = nodes.select(pl.lit(b"").alias("pseudonym"), "bucket_id", "node")
+    merged = merge_old_nodes(replace(none, nodes=nodes, edges=edge, present=present), 3, most=2)
+    assert merged.nodes.height == (4 if weight < smallest_safe_cut(3) else 3)
+    assert merged.edges.height == (1 if weight < smallest_safe_cut(3) else 0)
 
 
 @pytest.mark.parametrize("back", [True, False])

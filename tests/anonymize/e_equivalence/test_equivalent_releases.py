@@ -59,13 +59,13 @@ def caught(made, e):
     return set(people["person"])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_no_attack_finds_fewer_than_e_people_that_share_values(seed):
     made, e = series(seed)
     assert not caught(made, e)
 
 
-@pytest.mark.parametrize("seed", range(100, 120))
+@pytest.mark.parametrize("seed", range(100, 110))
 def test_nor_where_old_nodes_are_merged(seed, monkeypatch):
     monkeypatch.setattr(steps, "merge_old_nodes", functools.partial(merge_old_nodes, most=3))
     made, e = series(seed)
@@ -100,7 +100,7 @@ def test_a_larger_e_holds_from_its_release_on_and_the_smaller_one_before():
             assert found.tables["cuts"]["min_cut"].min() > 6
 
 
-@pytest.mark.parametrize("seed", range(200, 215))
+@pytest.mark.parametrize("seed", range(200, 208))
 def test_the_attack_agrees_and_theorem_2_holds_on_what_is_kept(seed):
     made, e = series(seed)
     for one, attacked in zip(made, attack_each(made), strict=True):

@@ -110,7 +110,7 @@ def held_back_by(promise):
 def test_nobody_who_misses_new_people_learns_several_of_their_values():
     """Brute force over random tables of two and three columns, and several releases; so does the attack."""
     looked_at = held_back = 0
-    for seed in range(40 if is_thorough() else 6):
+    for seed in range(20 if is_thorough() else 6):
         made, m = made_of(seed)
         found = attack_releases([(one.contract, one.people, one.candidate) for one in made])
         for (new, absent), one, attacked in zip(new_people(made), made, found, strict=True):

@@ -207,9 +207,8 @@ def test_nothing_of_it_is_said_of_a_series_against_the_paper_s_adversary():
     assert "apart" not in candidate.figures.as_json().keys() | candidate.state.tables.keys()
 
 
-@pytest.mark.parametrize("seed", [0, 2])
-def test_every_table_and_key_teaches_nothing_and_the_paper_s_algorithm_much(seed):
-    keys = 12
+def test_every_table_and_key_teaches_nothing_and_the_paper_s_algorithm_much():
+    keys, seed = 12, 2
     series = tiny(seed, 2, 2, changes=False)
     knows, paper = (
         learn(Publisher(series, tiny_contract(2, adversary), seed), 2, keys, seed)

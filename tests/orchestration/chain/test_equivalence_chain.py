@@ -58,14 +58,6 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     } <= set(shown)
 
 
-def test_the_same_key_gives_the_same_bytes(hospital, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPUBLISH_KEY", "a key for two homes alike")
-    homes = [tmp_path / "one", tmp_path / "two"]
-    for home in homes:
-        make(hospital.series(home), *RELEASES)
-    assert published(homes[0]) == published(homes[1])
-
-
 def test_a_larger_e_holds_from_the_next_release_on(hospital, tmp_path):
     home = tmp_path / "home"
     make(hospital.series(home), FIRST, SECOND)

@@ -89,9 +89,9 @@ def ended(folders):
     )
 
 
-def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
-    home, undisturbed = tmp_path / "home", tmp_path / "undisturbed"
-    make(hospital.series(undisturbed), *RELEASES)
+def test_the_command_interrupted_killed_and_run_again(hospital, home, tmp_path):
+    undisturbed = home.rename(tmp_path / "undisturbed")
+    make(hospital.series(undisturbed), THIRD)
     (hospital.folder / ".hospital.yaml.home").unlink()  # two homes of a series, for once on purpose
     private = home / "private/hospital/v1"
 

@@ -87,20 +87,16 @@ def test_another_product_on_the_same_people_is_refused(hospital, home):
         make_by_dagster(series, FIRST)
 
 
-def test_both_together_give_people_away(hospital, home):
-    """What the rule prevents: a single value is left for people of whom each product leaves three."""
-    make(clinic(hospital, home, same_people=SEPARATE), FIRST, SECOND)
-    assert known_for_certain(home, ("hospital", "v1")) == known_for_certain(home, ("clinic", "v1")) == 0
-    assert known_for_certain(home, ("hospital", "v1"), ("clinic", "v1")) > 20
-
-
 def test_the_way_out_that_it_names_gives_nobody_away(hospital, home):
     make(hospital.declare(series="v2", supersedes="v1", expect={"changed": 0.5}).series(home), FIRST, SECOND)
     assert known_for_certain(home, ("hospital", "v1"), ("hospital", "v2")) == 0
 
 
-def test_an_audit_of_both_intersects_them(hospital, home, tmp_path):
+def test_both_together_give_people_away_and_an_audit_of_both_says_so(hospital, home, tmp_path):
+    """What the rule prevents: a single value is left for people of whom each product leaves three."""
     make(clinic(hospital, home, same_people=SEPARATE), FIRST, SECOND)
+    assert known_for_certain(home, ("hospital", "v1")) == known_for_certain(home, ("clinic", "v1")) == 0
+    assert known_for_certain(home, ("hospital", "v1"), ("clinic", "v1")) > 20
     folders = [home / "published" / product for product in ("hospital", "clinic")]
     said = {"out": tmp_path / "report", "console": Console(quiet=True)}
     truth, private = hospital.file(FIRST).parent, home / "private"

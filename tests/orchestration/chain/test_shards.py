@@ -30,7 +30,17 @@ from republish.orchestration.snapshots import sources
 from republish.orchestration.storage.manifest import MANIFEST, verify_series
 from republish.orchestration.storage.parts import table_files, write_parts
 from republish.orchestration.storage.store import SUMS, read_json, read_table
-from tests.hospital import RELEASES, audited, begin, everything, make, make_by_dagster, published
+from tests.hospital import (
+    KEY,
+    RELEASES,
+    Hospital,
+    audited,
+    begin,
+    everything,
+    make,
+    make_by_dagster,
+    published,
+)
 
 FIRST, SECOND, THIRD = RELEASES
 SHARDS = 3
@@ -58,6 +68,33 @@ def divided(hospital, home, shards=SHARDS, **keys):
     return hospital.series(home)
 
 
+@pytest.fixture(scope="module")
+def begun(_built, tmp_path_factory):
+    """Homes of the hospital in three shards: one release long, and two."""
+    folder = tmp_path_factory.mktemp("divided")
+    shutil.copytree(_built / "hospital", folder / "hospital")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("REPUBLISH_KEY", KEY)
+        series = make(divided(Hospital(folder / "hospital"), folder / "two"), FIRST)
+        shutil.copytree(folder / "two", folder / "one")
+        make(series, SECOND)
+    return folder
+
+
+@pytest.fixture
+def one_release(begun, hospital, tmp_path):
+    """A divided series of the test's own, one release long."""
+    shutil.copytree(begun / "one", tmp_path / "home")
+    return divided(hospital, tmp_path / "home")
+
+
+@pytest.fixture
+def two_releases(begun, hospital, tmp_path):
+    """The same, two releases long."""
+    shutil.copytree(begun / "two", tmp_path / "home")
+    return divided(hospital, tmp_path / "home")
+
+
 def test_a_divided_series_is_released_verified_and_audited(hospital, tmp_path):
     """Under the other principles, see `test_shards_attacked.py`."""
     hospital.under(PRINCIPLES["generalization"], shards=SHARDS)
@@ -81,8 +118,8 @@ def audited_both_ways(hospital, series, folder, shards):
         assert ("shards" in promises) is private
 
 
-def test_people_stay_in_their_shard_and_keep_their_signatures(hospital, tmp_path):
-    series = make(divided(hospital, tmp_path / "home"), FIRST, SECOND)
+def test_people_stay_in_their_shard_and_keep_their_signatures(two_releases):
+    series = two_releases
     before, now = (kept_in(series, release, "linkage.parquet") for release in (FIRST, SECOND))
     both = before.join(now, on="patient_id", suffix="_now")
     assert both.height > 200
@@ -99,18 +136,17 @@ def test_people_stay_in_their_shard_and_keep_their_signatures(hospital, tmp_path
     assert had.filter(overlap > 0).select((pl.col("disease") == pl.col("disease_now")).all()).item()
 
 
-def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(hospital, tmp_path):
-    make(divided(hospital, tmp_path / "one"), FIRST, SECOND)
+def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(two_releases, hospital, tmp_path):
     (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
-    series = divided(hospital, tmp_path / "two")
+    series = hospital.series(tmp_path / "by Dagster")
     make_by_dagster(series, FIRST, SECOND)
-    assert published(tmp_path / "one") == published(tmp_path / "two")
+    assert published(two_releases.home.path) == published(series.home.path)
     shown = of_candidate(series, SECOND, series.committed(SECOND))[RELEASE]
     assert "interval widths" in shown
 
 
-def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(hospital, tmp_path, monkeypatch):
-    series = make(divided(hospital, tmp_path / "home"), FIRST)
+def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(one_release, monkeypatch):
+    series = one_release
     everything = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
     assert everything.height == series.committed(FIRST).counts.tuples
     monkeypatch.setattr(metadata, "GROUPS_SHOWN", 10)
@@ -119,14 +155,14 @@ def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(hospital
     assert some.equals(everything.join(some, on="group_id", how="semi", maintain_order="left"))
 
 
-def test_the_bytes_do_not_depend_on_how_many_processes_there_are(hospital, tmp_path, monkeypatch):
+def test_the_bytes_do_not_depend_on_how_many_processes_there_are(
+    begun, two_releases, hospital, tmp_path, monkeypatch
+):
     """Of a release on another; a first release is made by several processes below."""
-    make(divided(hospital, tmp_path / "one"), FIRST)
-    shutil.copytree(tmp_path / "one", tmp_path / "two[2]")
-    make(hospital.series(tmp_path / "one"), SECOND)
+    shutil.copytree(begun / "one", tmp_path / "two[2]")
     monkeypatch.setenv(engines.VARIABLE, "local[2]")
     make(hospital.series(tmp_path / "two[2]"), SECOND)
-    assert published(tmp_path / "one") == published(tmp_path / "two[2]")
+    assert published(two_releases.home.path) == published(tmp_path / "two[2]")
 
 
 @pytest.mark.parametrize(
@@ -195,9 +231,9 @@ def parts_of_seven(folder, frames):
     return write_parts(folder, frames, 7)
 
 
-def test_who_changes_shard_is_convicted(hospital, tmp_path, monkeypatch):
+def test_who_changes_shard_is_convicted(one_release, hospital, tmp_path, monkeypatch):
     """A build that divides people anew: whoever changes shard is published as if for the first time."""
-    series = make(divided(hospital, tmp_path / "home"), FIRST)
+    series = one_release
     key = type(series).shard_key.fget
     monkeypatch.setattr(type(series), "shard_key", property(lambda own: key(own) + b"another"))
     take_snapshot(series, SECOND)
@@ -270,8 +306,8 @@ def test_values_of_one_person_alone_are_counted_over_all_shards(hospital, tmp_pa
             compare_snapshots(series, FIRST)
 
 
+@pytest.mark.usefixtures("one_release")
 def test_shards_are_for_ever(hospital, tmp_path):
-    make(divided(hospital, tmp_path / "home"), FIRST)
     for shards in (1, 4):
         with pytest.raises(ContractError, match=f"shards: is {shards}, but series v1 was begun with 3"):
             take_snapshot(divided(hospital, tmp_path / "home", shards=shards), SECOND)
@@ -279,11 +315,12 @@ def test_shards_are_for_ever(hospital, tmp_path):
         take_snapshot(divided(hospital, tmp_path / "home", shards=1, series="v2", supersedes="v1"), SECOND)
 
 
-def test_a_series_that_goes_on_from_a_divided_one_keeps_people_in_their_shards(hospital, tmp_path):
-    series = make(divided(hospital, tmp_path / "home"), FIRST)
+def test_a_series_that_goes_on_from_a_divided_one_keeps_people_in_their_shards(
+    one_release, hospital, tmp_path
+):
     went_on = divided(hospital, tmp_path / "home", series="v2", supersedes="v1", releases={"first": SECOND})
     make(went_on, SECOND)
-    before, now = kept_in(series, FIRST, "linkage.parquet"), kept_in(went_on, SECOND, "linkage.parquet")
+    before, now = kept_in(one_release, FIRST, "linkage.parquet"), kept_in(went_on, SECOND, "linkage.parquet")
     both = before.join(now, on="patient_id", suffix="_now")
     assert both.height > 200
     assert (both["shard"] == both["shard_now"]).all()
@@ -308,10 +345,10 @@ def test_validate_says_of_a_divided_series_what_would_become_of_it_and_leaves_no
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_who_is_forgotten_is_forgotten_in_their_shards(hospital, tmp_path, again):
+def test_who_is_forgotten_is_forgotten_in_their_shards(two_releases, hospital, tmp_path, again):
     first, *later = (hospital.snapshot(release)["patient_id"] for release in RELEASES)
     people = sorted(set(first).intersection(*later))[:12]
-    series = make(divided(hospital, tmp_path / "home"), FIRST, SECOND)
+    series = two_releases
     shutil.copytree(tmp_path / "home", tmp_path / "alone")
     forget(series, people, again=again)
     for file in series.private_folder.rglob("*.parquet"):
@@ -327,8 +364,8 @@ def test_who_is_forgotten_is_forgotten_in_their_shards(hospital, tmp_path, again
         assert not set(people) & set(present)
 
 
-def test_a_person_is_found_in_their_shard(hospital, tmp_path):
-    series = make(divided(hospital, tmp_path / "home"), FIRST, SECOND)
+def test_a_person_is_found_in_their_shard(two_releases):
+    series = two_releases
     linkage = kept_in(series, SECOND, "linkage.parquet").row(0, named=True)
     (found,) = find(series, linkage["patient_id"]).series
     assert found.releases[-1].group == linkage["group_id"]
@@ -394,9 +431,10 @@ def from_source(hospital, home, source):
 
 
 @pytest.mark.parametrize("source", DELIVERED)
-def test_a_source_that_is_read_in_pieces_comes_to_the_same_bytes(hospital, tmp_path, monkeypatch, source):
-    make(divided(hospital, tmp_path / "one"), FIRST)
-    expected = published(tmp_path / "one")
+def test_a_source_that_is_read_in_pieces_comes_to_the_same_bytes(
+    one_release, hospital, tmp_path, monkeypatch, source
+):
+    expected = published(one_release.home.path)
     (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
     monkeypatch.setattr(sources, "PIECE", 100)
     delivered = DELIVERED[source](tmp_path, FIRST, hospital.snapshot(FIRST))
@@ -490,13 +528,11 @@ def disk_full_from(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_full_disk_leaves_the_same_bytes_or_nothing(hospital, tmp_path):
+def test_a_full_disk_leaves_the_same_bytes_or_nothing(begun, one_release, tmp_path):
     """Whatever file of the release is the first that can't be written as a whole."""
-    series = make(divided(hospital, tmp_path / "home"), FIRST)
-    shutil.copytree(tmp_path / "home", tmp_path / "whole")
-    whole = published(make(hospital.series(tmp_path / "whole"), SECOND).home.path)
+    series, whole = one_release, published(begun / "two")
     before = published(tmp_path / "home")
-    written = (tmp_path / "whole").rglob(f"{SECOND}/**/*")
+    written = (begun / "two").rglob(f"{SECOND}/**/*")
     sizes = {file.stat().st_size for file in written if file.is_file()}
     refused = 0
     for size in sorted(sizes):

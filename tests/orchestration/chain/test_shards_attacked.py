@@ -25,7 +25,7 @@ from tests.papers.disclosure_risk import disclosure_risk
 from tests.profiles import is_thorough
 
 VALUES = [f"disease {letter}" for letter in "abcd"]
-SERIES = 10 if is_thorough() else 2
+SERIES = 5 if is_thorough() else 2
 ALL_PRINCIPLES = {
     **PRINCIPLES,
     "global_guarantee": PRINCIPLES["global_guarantee"] | {"on_ineligible": "wait"},

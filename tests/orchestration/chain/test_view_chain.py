@@ -230,7 +230,7 @@ def _defaults():
 def test_a_previous_release_that_cannot_be_joined_is_refused_and_nothing_is_published(example, t2, words):
     (example / "t2.csv").write_text(t2) if t2 is not None else (example / "t2.csv").unlink()
     with pytest.raises(SnapshotError, match=words):
-        make_by_dagster(series_of(example), RELEASES[0])
+        make(series_of(example), RELEASES[0])
     assert not published(example / "var")
 
 
@@ -304,7 +304,7 @@ def test_a_value_that_no_earlier_release_has_would_promise_nothing_and_is_refuse
     example, changes, key, words
 ):
     with pytest.raises(ContractError) as refused:
-        make_by_dagster(declare(example, **changes), RELEASES[0])
+        make(declare(example, **changes), RELEASES[0])
     assert refused.value.faults == [(key, words)]
     assert not published(example / "var")
     said = []

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -40,7 +41,8 @@ def test_the_contracts_own_line_is_what_a_new_series_would_be(compare, hospital,
     own, anatomy = found["options"]
     assert (own["is_declared"], anatomy["is_declared"]) == (True, False)
     assert own["promised"] == own["best_guess"] == pytest.approx(1 / 3)
-    series = make(hospital.series(home.parent / "new"), *RELEASES)
+    shutil.copytree(home, home.parent / "new")
+    series = make(hospital.series(home.parent / "new"), RELEASES[2])
     counts = [series.committed(release).counts for release in RELEASES]
     assert own["counterfeits"] == sum(one.counterfeits for one in counts) / sum(one.tuples for one in counts)
     assert own["held_back"] == sum(one.held_back for one in counts) / 900

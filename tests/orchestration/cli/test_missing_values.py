@@ -82,8 +82,16 @@ def write(folder, contract):
     return folder / "clinic.yaml"
 
 
-@pytest.mark.parametrize("rule", ["publish", "leave_out"])
-@pytest.mark.parametrize("principle", PRINCIPLES)
+@pytest.mark.parametrize(
+    ("principle", "rule"),
+    [
+        ("intervals", "publish"),
+        ("intervals", "leave_out"),
+        ("exact", "leave_out"),
+        ("equivalence", "publish"),
+        ("ever had", "leave_out"),
+    ],
+)
 def test_a_table_with_missing_values_is_released_and_audited(republish, clinic, principle, rule):
     contract, home = write(clinic, declared(principle, disease=rule)), clinic / "home"
     code, told, _ = republish("validate", contract, "--home", home)

@@ -114,7 +114,7 @@ def snippets():
             yield pytest.param(text, id=f"{page.stem}-{at}")
 
 
-@pytest.mark.parametrize("text", snippets())
+@pytest.mark.parametrize("text", list(snippets()))
 def test_a_snippet_of_a_contract_is_accepted(text):
     """Keys of a contract are read with what the tutorial's contract says of all others."""
     declared, faults = parse_yaml(text.encode(), "snippet")

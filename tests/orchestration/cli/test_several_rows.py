@@ -32,9 +32,19 @@ def clinic(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("row", ["visit", None])
-def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, row):
-    file, home = clinic(3, row=row), tmp_path / "home"
+def test_visits_without_a_name_are_released_and_audited(clinic, republish, tmp_path):
+    file, home = clinic(row=None), tmp_path / "home"
+    assert republish("release", file, "--home", home)[0] == 0
+    series, private = home / "published/clinic/v1", home / "private/clinic/v1"
+    linkage = read_table(private / "2024-02-01/linkage.parquet")
+    assert linkage.columns == ["patient", "row_name", "bucket_id", "group_id"]
+    assert linkage.n_unique(["patient", "row_name"]) == linkage.height > linkage["patient"].n_unique()
+    audit = ("audit", series, "--truth", tmp_path, "--contract", file, "--private", private)
+    assert republish(*audit)[0] == 0
+
+
+def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path):
+    file, home = clinic(3), tmp_path / "home"
     code, said, errors = republish("validate", file, "--home", home)
     assert code == 0, errors
     assert any("rows, no faults" in line for line in said)
@@ -43,16 +53,14 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, ro
     assert sum("published" in line and " rows " in line for line in said) == 3
     series, private = home / "published/clinic/v1", home / "private/clinic/v1"
     linkage = read_table(private / "2024-03-01/linkage.parquet")
-    assert linkage.columns == ["patient", row or "row_name", "bucket_id", "group_id"]
-    assert linkage.n_unique(["patient", row or "row_name"]) == linkage.height > linkage["patient"].n_unique()
+    assert linkage.columns == ["patient", "visit", "bucket_id", "group_id"]
+    assert linkage["visit"].n_unique() == linkage.height > linkage["patient"].n_unique()
 
     audit = ["audit", series, "--truth", tmp_path, "--contract", file, "--private", private]
     code, said, errors = republish(*audit, "--out", tmp_path / "report")
     assert code == 0, errors
     (ever,) = (line.split() for line in said if line.startswith("ever had a value"))
-    assert (
-        ever[-5:] == [f"{linkage['patient'].n_unique():,}", "0", "0.3333", "0.3333", "yes"] or "yes" in ever
-    )
+    assert "yes" in ever
     assert "“Looked at” counts rows" in " ".join(said)
     described = json.loads((tmp_path / "report/audit.json").read_text())
     assert described["contract"]["rows"] == "several"

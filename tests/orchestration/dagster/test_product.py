@@ -134,12 +134,17 @@ def test_the_code_version_changes_with_the_parameters_and_with_the_algorithm(hos
 # ---- backfills
 
 
-def test_a_backfill_in_one_run_publishes_what_release_by_release_does(hospital, instance, tmp_path):
-    one_run = hospital.series(tmp_path / "one run")
-    assert run(one_run, instance, FIRST, THIRD).success
-    one_by_one = hospital.series(tmp_path / "one by one")
-    make(one_by_one, *RELEASES)
-    assert published(one_run.home.path) == published(one_by_one.home.path)
+@pytest.fixture
+def elsewhere(hospital, home, tmp_path):
+    """The hospital's series in a second home, which is empty."""
+    (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
+    return hospital.series(tmp_path / "elsewhere")
+
+
+def test_a_backfill_in_one_run_publishes_what_release_by_release_does(elsewhere, series, instance):
+    assert run(elsewhere, instance, FIRST, THIRD).success
+    make(series, THIRD)
+    assert published(elsewhere.home.path) == published(series.home.path)
     for asset in ASSETS:
         assert materialized(instance, asset) == list(RELEASES)
     assert entries(instance, "release", SECOND)["people released"] == 300
@@ -168,21 +173,19 @@ def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monk
     assert series.is_published(FIRST)
 
 
-def test_a_backfill_that_fails_publishes_the_releases_before(hospital, instance, tmp_path, monkeypatch):
-    series = hospital.series(tmp_path / "home")
+def test_a_backfill_that_fails_publishes_the_releases_before(elsewhere, series, instance, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setitem(principles.PRINCIPLES, "m_invariance", mutant(swapped_groups, from_release=THIRD))
         with pytest.raises(dg.Failure, match="the audit failed"):
-            run(series, instance, FIRST, THIRD)
-    assert [series.is_published(release) for release in RELEASES] == [True, True, False]
+            run(elsewhere, instance, FIRST, THIRD)
+    assert [elsewhere.is_published(release) for release in RELEASES] == [True, True, False]
     for asset in ASSETS[2:]:
         assert materialized(instance, asset) == [FIRST, SECOND]
     assert entries(instance, "release", SECOND)["people released"] == 300
-    make(hospital.series(tmp_path / "two"), FIRST, SECOND)
-    assert published(series.home.path) == published(tmp_path / "two")
-    assert run(series, instance, THIRD).success  # what a publisher does next
-    make(hospital.series(tmp_path / "undisturbed"), *RELEASES)
-    assert published(series.home.path) == published(tmp_path / "undisturbed")
+    assert published(elsewhere.home.path) == published(series.home.path)
+    assert run(elsewhere, instance, THIRD).success  # what a publisher does next
+    make(series, THIRD)
+    assert published(elsewhere.home.path) == published(series.home.path)
 
 
 def test_a_backfill_whose_last_snapshot_is_odd_publishes_those_before(hospital, instance, tmp_path):

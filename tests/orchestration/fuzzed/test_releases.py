@@ -278,7 +278,7 @@ def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data
         verified_and_counted(folder)
 
 
-@examples(40)
+@examples(20)
 @given(st.data())
 def test_an_audit_of_a_release_with_another_manifest_or_table(audited, data):
     place = f"published/hospital/v1/{NAMES[data.draw(st.integers(0, 2))]}"
@@ -296,7 +296,7 @@ def test_an_audit_of_a_release_with_another_manifest_or_table(audited, data):
         attacked(folder)
 
 
-@examples(40)
+@examples(20)
 @given(st.data())
 def test_an_audit_with_another_truth(audited, data):
     with copy_of(audited) as folder:

@@ -210,8 +210,8 @@ def test_a_table_with_more_than_its_rows_passes_neither_verify_nor_audit(what, s
     with pytest.raises(PublishedFolderError, match=r"microdata\.parquet: has ") as refused:
         check_tables(folder, verify_release(folder))
     assert "P0" not in str(refused.value)
-    if what in ("a further column", "another name of a column", "a further column by another version"):
-        return  # the audit names a column that it does not know
+    if what not in ("metadata of the file", "metadata by another version"):
+        return  # an audit asks the same function
     code, rows = audited(hospital, series, tmp_path / "report", private=False)
     assert (code, rows["file metadata"]["holds"]) == (3, False)
 
