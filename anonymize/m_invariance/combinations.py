@@ -43,6 +43,7 @@ from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.kernels.distinct import distinct_combinations
 from republish.anonymize.kernels.heaviest import heaviest_edges
+from republish.anonymize.m_invariance.assignment import assign_most
 from republish.anonymize.m_invariance.spread import Least, near_bins
 from republish.anonymize.people.values import positions
 
@@ -291,7 +292,7 @@ class _Pairs(NamedTuple):
         weight[row, column] = REQUIRED * required[self.part[edges]].sum(axis=1) + self.preferred[edges]
         number = np.full((rows, columns), -1)
         number[row, column] = edges
-        row, column = scipy.optimize.linear_sum_assignment(weight, maximize=True)
+        row, column = assign_most(weight)
         if weight[row, column].min() < 0:
             return None
         real = (row < rows) & (column < columns)

@@ -36,6 +36,9 @@ POINTS = 16
 """A group's people stand at so many points."""
 ATOM, FEWEST_ENDS = 0.005, 4
 """A value has a step of its own if so large a share of all interval ends are there, and so many."""
+CELLS = 1024
+"""The step that a share of people lies in is looked up by this share in so many parts: many for steps few of
+which are in one part, and few enough to be made at once."""
 ROUNDS = 2
 """How often the density is improved. More rounds gain little, and lose where groups are wide."""
 THINNED = 2
@@ -132,6 +135,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         ),
         "number_of_bin": "TRY_CAST({} AS DOUBLE)".format if is_bin_missing else "{}::DOUBLE".format,
         "bins": BINS,
+        "cells": CELLS,
         "atom": ATOM,
         "fewest_ends": FEWEST_ENDS,
         "points": POINTS,
