@@ -28,6 +28,7 @@ OURS = {
         "estimate_real",
     ),
     *("estimate_weight", "estimate_split", "estimate_expected", "estimate_modelled"),
+    *("estimate_cell", "estimate_place"),
 }
 """The statements' own names wherever columns of the release are named, too."""
 BINS = 128
@@ -64,6 +65,17 @@ somewhere, by a variance of their log odds of meeting a condition of `GATHERED`.
 is `MISPLACED`, divided by the part of the condition that intervals decide; and the square of the difference
 that it makes if people are spread evenly and in line instead counts so many times
 (benchmarks/measures/estimates.py)."""
+MOVES, MOVED, ENOUGH = 4, 4, 20_000
+"""A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many of
+its points, and in about so many groups."""
+STEPPED = 0.5
+"""So large a part of the people of a cell between a full and an empty one are taken to begin or end at a step."""
+ROUGH, ROUGHLY, UNLIKE = 1.5, 0.3, 0.5
+"""The variance of where people of a cell are is so many times the square of how rough it is, and so many times
+that of all cells of the attribute, on average (benchmarks/measures/cells_divided.py); and how rough cells of labels
+are."""
+GOLDEN = (math.sqrt(5) - 1) / 2
+"""Multiples of the golden ratio are evenly spread."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, in widths of the bin."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
@@ -122,6 +134,19 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "points_columns": ", ".join(f"points.{column}" for column in columns),
         "attributes": attributes,
         "fractions": [one for one in attributes if one["tolerance"]],
+        "celled": [
+            one
+            for one, declared in zip(attributes, own["attributes"], strict=True)
+            if declared.get("ends") == GRID
+        ],
+        "moves": MOVES,
+        "moved": MOVED,
+        "enough": ENOUGH,
+        "stepped": STEPPED,
+        "unlike": UNLIKE,
+        "rough": ROUGH,
+        "roughly": ROUGHLY,
+        "golden": GOLDEN,
         "lacking": [one for one in attributes if one["missing"]],
         "is_missing_said": any(one["missing"] for one in attributes)
         or any(MISSING in (one.get("values") or ()) for one in sensitive_columns(own)),
