@@ -246,7 +246,7 @@ def contract_under(declared: Mapping[str, Any], parameters: Mapping[str, Any]) -
     return contract_of(declared, **parameters)
 
 
-def tables(people: int = 5000, conditions: int = 8, words: tuple[str, ...] = ("",)) -> Iterator[Table]:
+def tables(people: int = 5000, conditions: int = 24, words: tuple[str, ...] = ("",)) -> Iterator[Table]:
     """So many conditions on releases of so many people; only tables and principles with one of the words."""
     heads = [f"{kind}, {release}" for release, kind in CELLS]
     rows, together = [], defaultdict(list)

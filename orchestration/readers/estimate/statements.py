@@ -59,8 +59,7 @@ AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 CROWDED, GATHERED, MISPLACED, UNEVEN = 1.7, 0.04, 0.003, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
-times that of people who stand independently (with exact quasi-identifiers: that of values dealt to a group's
-people by lot, and no more than if they were dealt to those of a stratum), and people of one group gather
+times that of people who stand independently, and people of one group gather
 somewhere, by a variance of their log odds of meeting a condition of `GATHERED`. That of all groups' log odds
 is `MISPLACED`, divided by the part of the condition that intervals decide; and the square of the difference
 that it makes if people are spread evenly and in line instead counts so many times
@@ -76,6 +75,9 @@ that of all cells of the attribute, on average (benchmarks/measures/cells_divide
 are."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 """Multiples of the golden ratio are evenly spread."""
+ALIGNED = 0.2
+"""With exact quasi-identifiers, errors of the groups of a stratum that a condition divides correlate by this, where
+it divides hardly any."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, in widths of the bin."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
@@ -168,6 +170,9 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         if is_exact
         else f"({CROWDED} * placed + {GATHERED} * gathered)",
         "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
+        "by_lot": f"least(apart, {spread}) + {ALIGNED} * aligned * greatest(0, 1 - apart / nullif({spread}, 0))"
+        if is_exact
+        else spread,
         "misplaced": 0 if is_exact else MISPLACED,
         "unevenly": 0 if is_exact else UNEVEN,
         "least_end": LEAST_END,
