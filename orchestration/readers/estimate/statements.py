@@ -65,19 +65,19 @@ is `MISPLACED`, divided by the part of the condition that intervals decide; and 
 that it makes if people are spread evenly and in line instead counts so many times
 (benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
-"""A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many of
-its points, and in about so many groups."""
+"""A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
+of its points, and in about so many groups."""
 STEPPED = 0.5
-"""So large a part of the people of a cell between a full and an empty one are taken to begin or end at a step."""
+"""Such a part of the people of a cell between a full and an empty one is taken to begin or end at a step."""
 ROUGH, ROUGHLY, UNLIKE = 1.5, 0.3, 0.5
-"""The variance of where people of a cell are is so many times the square of how rough it is, and so many times
-that of all cells of the attribute, on average (benchmarks/measures/cells_divided.py); and how rough cells of labels
-are."""
+"""The variance of where people of a cell are is so many times the square of how rough it is, and so many
+times that of all cells of the attribute, on average; and how rough cells of labels are
+(benchmarks/measures/within_cells.py)."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 """Multiples of the golden ratio are evenly spread."""
 ALIGNED = 0.2
-"""With exact quasi-identifiers, errors of the groups of a stratum that a condition divides correlate by this, where
-it divides hardly any."""
+"""With exact quasi-identifiers, errors of the groups of a stratum that a condition divides correlate by this,
+where it divides hardly any."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, in widths of the bin."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
@@ -122,6 +122,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
     ]
     spread = "asked.people * (1 - least(1, y))"
+    undivided = f"greatest(0, 1 - apart / nullif({spread}, 0))"
     words: dict[str, Any] = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive[0]),
@@ -170,9 +171,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         if is_exact
         else f"({CROWDED} * placed + {GATHERED} * gathered)",
         "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
-        "by_lot": f"least(apart, {spread}) + {ALIGNED} * aligned * greatest(0, 1 - apart / nullif({spread}, 0))"
-        if is_exact
-        else spread,
+        "by_lot": f"least(apart, {spread}) + {ALIGNED} * aligned * {undivided}" if is_exact else spread,
         "misplaced": 0 if is_exact else MISPLACED,
         "unevenly": 0 if is_exact else UNEVEN,
         "least_end": LEAST_END,

@@ -93,7 +93,8 @@ def test_a_column_in_cells_is_named_where_it_is_asked_for(staff, tmp_path):
     (folder / "datapackage.json").write_text(json.dumps(package))
     (said,) = remarks(folder, "year(Born) > 1960", ["people"], of_rows=False)
     assert said == (
-        "born is known in cells of 365 days from 1940-01-01 on: errors are smaller where a condition divides none."
+        "born is known in cells of 365 days from 1940-01-01 on: errors are smaller where a condition divides"
+        " none."
     )
     assert remarks(folder, "true", ["Born"], of_rows=False) == [said]
     assert remarks(folder, "people = 'M' and hours > 20", ["hours // 1"], of_rows=False) == []
