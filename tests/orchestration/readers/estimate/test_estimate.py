@@ -126,9 +126,8 @@ def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     assert both["standard_error"][0] > 0
 
 
-@pytest.mark.parametrize("mixed", [0, 4])
-def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mixed):
-    """With exact quasi-identifiers: of a group all people or none meet the condition, but for some groups."""
+def women(groups, mixed):
+    """Estimated women by value. With exact quasi-identifiers: a group is of one sex, but for some groups."""
     declared = contract_of(
         {
             "product": "simulated",
@@ -140,17 +139,21 @@ def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mi
         },
         name="m_invariance", m=3, format="anatomy",
     )  # fmt: skip
-    groups = np.arange(40)
-    sex = [list("FFF" if group % 2 else "MMM") if group >= mixed else list("FMM") for group in groups]
+    number = np.repeat(np.arange(groups), 3)
+    sex = [list("FMM") if group < mixed else list("FFF" if group % 2 else "MMM") for group in range(groups)]
+    values = {NAME: ["a", "b", "c"] * groups, "count": [1] * 3 * groups}
     tables = {
-        "quasi_identifiers": pl.DataFrame({"group_id": np.repeat(groups, 3), "sex": np.ravel(sex)}),
-        "sensitive": pl.DataFrame(
-            {"group_id": np.repeat(groups, 3), NAME: ["a", "b", "c"] * len(groups), "count": [1] * 120}
-        ),
+        "quasi_identifiers": pl.DataFrame({"group_id": number, "sex": np.ravel(sex)}),
+        "sensitive": pl.DataFrame({"group_id": number, **values}),
         "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
     }
     with estimating(tables, declared) as connection:
-        rows = connection.sql(f"FROM estimate(sex = 'F', split := {quoted(NAME)})").fetchall()
+        return connection.sql(f"FROM estimate(sex = 'F', split := {quoted(NAME)})").fetchall()
+
+
+@pytest.mark.parametrize("mixed", [0, 4])
+def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mixed):
+    rows = women(40, mixed)
     assert len(rows) == 3
     for _, _, people, error, low, high, *_ in rows:
         assert people == pytest.approx(20 - mixed / 2 + mixed / 3, abs=0.1)
@@ -158,6 +161,13 @@ def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mi
         assert low <= 20 - mixed / 2 <= high or mixed
         # Of the few groups that are divided, each has at most one person more or fewer.
         assert error <= mixed
+
+
+def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
+    """People are matched in the order of their quasi-identifiers: the woman may have the same value in all."""
+    (_, _, _, few, *_), *_ = women(400, 40)
+    (_, _, _, many, *_), *_ = women(40, 40)
+    assert few > 1.5 * many
 
 
 @pytest.mark.parametrize("principle", ["m_invariance", "anatomy", "e_equivalence"])
