@@ -174,8 +174,9 @@ def remarks(published: Path, where: str, by: Sequence[str], *, of_rows: bool) ->
     *_, last = releases_in(published)
     package, said = package_of(last), [OF_ROWS] if of_rows else []
     columns = columns_of(package)
-    parts = [checked_condition(where, columns), *(checked_part(one, columns) for one in by)]
-    asked = {name for part in parts for name in part.columns}
+    asked = checked_condition(where, columns).columns.union(
+        *(checked_part(one, columns).columns for one in by)
+    )
     for name, one in zip(column_names(package), package["republish"]["attributes"], strict=False):
         if name in asked and one.get("ends") == GRID and "domain" in one:
             days = " days" if one["kind"] == "date" else ""

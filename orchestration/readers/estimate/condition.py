@@ -172,7 +172,9 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
             for some in itertools.product(numbers, repeat=len(binned))
         ]
         trees += [_conjunction(word, tried) for word in ("AND", "OR")]
-    return Condition(*(_written(plain, tree) for tree in trees), columns=_asked_for(condition, columns))
+    written, *ends = [_written(plain, tree) for tree in trees]
+    certain, possible = ends or (None, None)
+    return Condition(written, certain, possible, _asked_for(condition, columns))
 
 
 def _expression(text: str, asked: str, columns: Mapping[str, Column], wrong: str) -> tuple[Any, Any]:

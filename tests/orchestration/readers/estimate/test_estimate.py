@@ -164,7 +164,7 @@ def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mi
 
 
 def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
-    """People are matched in the order of their quasi-identifiers: the woman may have the same value in all."""
+    """People are matched in the order of their quasi-identifiers: a woman of each may have the same value."""
     (_, _, _, few, *_), *_ = women(400, 40)
     (_, _, _, many, *_), *_ = women(40, 40)
     assert few > 1.5 * many
