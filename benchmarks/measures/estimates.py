@@ -12,8 +12,9 @@ has 2.9 there (1.96 / 0.6745), and 2.7 where 93 % are right: no half-width of 2.
 often; 2.8 to 4.7 were reached on tables held out. Counts are *exact* where the estimate has no error. A cell
 is empty where nobody could be published.
 
-The estimator's constants were chosen on the first twelve tables, *chosen on* and *other*. The seven *held
-out*, four made up and three real, were asked once, when all was chosen: this is the strict test.
+The estimator's constants were chosen on the first twelve tables, *chosen on* and *other*, which are asked a
+third of the conditions. The seven *held out*, four made up and three real, had no say in them: this is the
+strict test. (That exact groups of one stratum are divided alike was seen on Adult's test file.)
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ from republish.orchestration.demo.hospital import CONTRACT
 from republish.orchestration.readers.estimate.statements import quoted, text
 
 QUICK = {"people": 300, "conditions": 1, "words": ("students, few values: m_invariance",)}
+FEWER = 3
+"""Of other tables than those held out, so many times fewer conditions are asked."""
 LEVELS = {0.95: 1.96, 0.8: 1.2816, 0.5: 0.6745}
 
 
@@ -246,8 +249,11 @@ def contract_under(declared: Mapping[str, Any], parameters: Mapping[str, Any]) -
     return contract_of(declared, **parameters)
 
 
-def tables(people: int = 5000, conditions: int = 8, words: tuple[str, ...] = ("",)) -> Iterator[Table]:
-    """So many conditions on releases of so many people; only tables and principles with one of the words."""
+def tables(people: int = 5000, conditions: int = 24, words: tuple[str, ...] = ("",)) -> Iterator[Table]:
+    """So many conditions on releases of so many people; only tables and principles with one of the words.
+
+    Tables that are not held out are asked fewer.
+    """
     heads = [f"{kind}, {release}" for release, kind in CELLS]
     rows, together = [], defaultdict(list)
     for part, of in (("chosen on", chosen_on), ("other", other_tables), ("held out", held_out)):
@@ -257,7 +263,8 @@ def tables(people: int = 5000, conditions: int = 8, words: tuple[str, ...] = (""
                 continue
             declared, snapshots = make()
             try:
-                found = asked(list(released(snapshots, contract_under(declared, parameters))), conditions)
+                made = list(released(snapshots, contract_under(declared, parameters)))
+                found = asked(made, conditions if part == "held out" else -(-conditions // FEWER))
             except NotEligible:
                 continue
             if part == "held out":

@@ -96,12 +96,12 @@ def estimate(
         answer = command.estimate(
             folder, where or "true", by or (), measure, change=change, everybody=everybody
         )
-        of_rows, asked = command.counts_rows(folder), [where or "", *(by or ())]
+        of_rows = command.counts_rows(folder)
         if of_rows:
             answer = answer.rename({"people": "rows"}, strict=False)
         say(answer, {} if everybody else command.held_back(folder), form)
         if form is not Form.json:
-            for remark in command.remarks(folder, asked, of_rows=of_rows):
+            for remark in command.remarks(folder, where or "true", by or (), of_rows=of_rows):
                 (err if form is Form.csv else out).print(remark)
 
 

@@ -6,7 +6,7 @@ import itertools
 import re
 import secrets
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from republish.orchestration.readers.estimate.condition import (
     checked_part,
     columns_of,
 )
-from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
+from republish.orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
 from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
 from republish.orchestration.storage.pages import is_decodable
 from republish.orchestration.storage.parts import scan_parts, table_files
@@ -166,23 +166,24 @@ def counts_rows(published: Path) -> bool:
     return any(package_of(folder)["republish"].get("rows") for folder in releases_in(published))
 
 
-def remarks(published: Path, asked: Iterable[str], *, of_rows: bool) -> list[str]:
-    """Sentences on counts: that they are of rows, and which columns are known in cells only.
+def remarks(published: Path, where: str, by: Sequence[str], *, of_rows: bool) -> list[str]:
+    """Sentences on counts: that they are of rows, and where cells of the columns that they ask for begin.
 
-    `asked` are the condition, and what it is divided by: columns that they do not name are left out.
-    `of_rows` is what `counts_rows` says.
+    `where` and `by` are what `estimate` was asked, and `of_rows` is what `counts_rows` says.
     """
-    words, (*_, last) = " ".join(asked).lower(), releases_in(published)
-    said = [OF_ROWS] if of_rows else []
-    for one in package_of(last)["republish"]["attributes"]:
-        if one.get("ends") != GRID or not one.get("min_width") or one["name"].lower() not in words:
-            continue
-        days = " days" if one["kind"] == "date" else ""
-        said.append(
-            f"{one['name']} is known in cells of {one['min_width']:,g}{days} from {one['domain'][0]} on:"
-            f" {'rows' if of_rows else 'people'} of a cell that a condition divides are taken to be spread"
-            " over all of it, and the error does not say how wrong that is."
-        )
+    *_, last = releases_in(published)
+    package, said = package_of(last), [OF_ROWS] if of_rows else []
+    columns = columns_of(package)
+    asked = checked_condition(where, columns).columns.union(
+        *(checked_part(one, columns).columns for one in by)
+    )
+    for name, one in zip(column_names(package), package["republish"]["attributes"], strict=False):
+        if name in asked and one.get("ends") == GRID and "domain" in one:
+            days = " days" if one["kind"] == "date" else ""
+            said.append(
+                f"{name} is known in cells of {one['min_width']:,g}{days} from {one['domain'][0]} on: errors"
+                " are smaller where a condition divides none."
+            )
     return said
 
 

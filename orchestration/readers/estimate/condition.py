@@ -111,6 +111,8 @@ class Condition:
     """True of a row if every number of its bin meets the condition. None if no bin is compared."""
     possible: str | None = None
     """True of a row if some number of its bin meets the condition. None if no bin is compared."""
+    columns: frozenset[str] = frozenset()
+    """The names of the columns that it asks for."""
 
 
 def columns_of(
@@ -170,7 +172,9 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
             for some in itertools.product(numbers, repeat=len(binned))
         ]
         trees += [_conjunction(word, tried) for word in ("AND", "OR")]
-    return Condition(*(_written(plain, tree) for tree in trees))
+    written, *ends = [_written(plain, tree) for tree in trees]
+    certain, possible = ends or (None, None)
+    return Condition(written, certain, possible, _asked_for(condition, columns))
 
 
 def _expression(text: str, asked: str, columns: Mapping[str, Column], wrong: str) -> tuple[Any, Any]:
@@ -256,6 +260,8 @@ class Part:
     """The same as SQL."""
     is_in_bins: bool = False
     """Whether it is a column of bins."""
+    columns: frozenset[str] = frozenset()
+    """The names of the columns in it."""
 
 
 def checked_part(asked: str, columns: Mapping[str, Column]) -> Part:
@@ -265,13 +271,14 @@ def checked_part(asked: str, columns: Mapping[str, Column]) -> Part:
     """
     if asked.lower() in columns or asked.isidentifier():
         named = checked_column("--by", asked, columns)
-        return Part(named.name, named.written, named.is_in_bins)
+        return Part(named.name, named.written, named.is_in_bins, frozenset([named.name]))
     wrong = f"is no column and no expression, as age // 10 is one; there are {_names(columns)}"
     expression, plain = _expression(asked, f"--by {asked}", columns, wrong)
     for part in _parts(expression):
         if (column := _column(part, columns)) and column.is_in_bins:
             raise QueryError(f"--by {asked}: {column.name} is published in bins; count by it as it is")
-    return Part(asked, _written(plain, _with_numbers(expression, columns, lambda column: column.written)))
+    written = _written(plain, _with_numbers(expression, columns, lambda column: column.written))
+    return Part(asked, written, columns=_asked_for(expression, columns))
 
 
 def _number(values: Collection[str]) -> str | None:
@@ -427,6 +434,11 @@ def _column(part: Mapping[str, Any], columns: Mapping[str, Column]) -> Column | 
     if part["class"] != "COLUMN_REF" or len(part["column_names"]) != 1:
         return None
     return columns.get(part["column_names"][0].lower())
+
+
+def _asked_for(expression: Any, columns: Mapping[str, Column]) -> frozenset[str]:
+    """The names of the columns in an expression."""
+    return frozenset(column.name for part in _parts(expression) if (column := _column(part, columns)))
 
 
 def _texts(sides: list[Mapping[str, Any]]) -> Iterator[str]:

@@ -28,6 +28,7 @@ OURS = {
         "estimate_real",
     ),
     *("estimate_weight", "estimate_split", "estimate_expected", "estimate_modelled"),
+    *("estimate_cell", "estimate_place"),
 }
 """The statements' own names wherever columns of the release are named, too."""
 BINS = 128
@@ -61,12 +62,25 @@ AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 CROWDED, GATHERED, MISPLACED, UNEVEN = 1.7, 0.04, 0.003, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
-times that of people who stand independently (with exact quasi-identifiers: that of values dealt to a group's
-people by lot, and no more than if they were dealt to those of a stratum), and people of one group gather
+times that of people who stand independently, and people of one group gather
 somewhere, by a variance of their log odds of meeting a condition of `GATHERED`. That of all groups' log odds
 is `MISPLACED`, divided by the part of the condition that intervals decide; and the square of the difference
 that it makes if people are spread evenly and in line instead counts so many times
 (benchmarks/measures/estimates.py)."""
+MOVES, MOVED, ENOUGH = 4, 4, 20_000
+"""A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
+of its points, and in about so many groups."""
+STEPPED = 0.5
+"""Such a part of the people of a cell between a full and an empty one is taken to begin or end at a step."""
+ROUGH, ROUGHLY, UNLIKE = 1.5, 0.3, 0.5
+"""The variance of where people of a cell are is so many times the square of how rough it is, and so many
+times that of all cells of the attribute, on average; and how rough cells of labels are
+(benchmarks/measures/within_cells.py)."""
+GOLDEN = (math.sqrt(5) - 1) / 2
+"""Multiples of the golden ratio are evenly spread."""
+ALIGNED = 0.2
+"""With exact quasi-identifiers, errors of the groups of a stratum that a condition divides correlate by this,
+where it divides hardly any."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, in widths of the bin."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
@@ -111,6 +125,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
     ]
     spread = "asked.people * (1 - least(1, y))"
+    undivided = f"greatest(0, 1 - apart / nullif({spread}, 0))"
     words: dict[str, Any] = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive[0]),
@@ -125,6 +140,19 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "points_columns": ", ".join(f"points.{column}" for column in columns),
         "attributes": attributes,
         "fractions": [one for one in attributes if one["tolerance"]],
+        "celled": [
+            one
+            for one, declared in zip(attributes, own["attributes"], strict=True)
+            if declared.get("ends") == GRID
+        ],
+        "moves": MOVES,
+        "moved": MOVED,
+        "enough": ENOUGH,
+        "stepped": STEPPED,
+        "unlike": UNLIKE,
+        "rough": ROUGH,
+        "roughly": ROUGHLY,
+        "golden": GOLDEN,
         "lacking": [one for one in attributes if one["missing"]],
         "is_missing_said": any(one["missing"] for one in attributes)
         or any(MISSING in (one.get("values") or ()) for one in sensitive_columns(own)),
@@ -147,6 +175,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         if is_exact
         else f"({CROWDED} * placed + {GATHERED} * gathered)",
         "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
+        "by_lot": f"least(apart, {spread}) + {ALIGNED} * aligned * {undivided}" if is_exact else spread,
         "misplaced": 0 if is_exact else MISPLACED,
         "unevenly": 0 if is_exact else UNEVEN,
         "least_end": LEAST_END,

@@ -91,12 +91,25 @@ def test_a_column_in_cells_is_named_where_it_is_asked_for(staff, tmp_path):
     package = json.loads((folder / "datapackage.json").read_text())
     package["republish"]["attributes"][0] |= {"ends": "grid", "min_width": 365}
     (folder / "datapackage.json").write_text(json.dumps(package))
-    (said,) = remarks(folder, ["year(Born) > 1960", "people"], of_rows=False)
-    assert said.startswith(
-        "born is known in cells of 365 days from 1940-01-01 on: people of a cell that a condition divides"
+    (said,) = remarks(folder, "year(Born) > 1960", ["people"], of_rows=False)
+    assert said == (
+        "born is known in cells of 365 days from 1940-01-01 on: errors are smaller where a condition divides"
+        " none."
     )
-    assert remarks(folder, ["hours > 20"], of_rows=False) == []
-    assert remarks(published, ["born > 1960"], of_rows=False) == []
+    assert remarks(folder, "true", ["Born"], of_rows=False) == [said]
+    assert remarks(folder, "people = 'M' and hours > 20", ["hours // 1"], of_rows=False) == []
+    assert remarks(published, "born > date '1960-01-01'", [], of_rows=False) == []
+
+
+def test_a_column_is_not_found_in_the_name_of_another(staff, tmp_path):
+    _, published = staff
+    folder = tmp_path / DATE
+    shutil.copytree(published, folder)
+    package = json.loads((folder / "datapackage.json").read_text())
+    package["republish"]["attributes"][0] |= {"name": "our", "ends": "grid", "min_width": 365}
+    (folder / "datapackage.json").write_text(json.dumps(package))
+    assert remarks(folder, "hours > 20", [], of_rows=False) == []
+    assert len(remarks(folder, "year(our) > 1960", [], of_rows=False)) == 1
 
 
 def test_an_answer_has_all_its_combinations_and_entries_in_every_format(staff, republish):

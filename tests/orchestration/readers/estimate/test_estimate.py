@@ -1,10 +1,13 @@
 """Counts estimated from a published folder: right where they can be, and off by as much as they say."""
 
+import datetime as dt
 import functools
 import itertools
 import json
 import re
+import tempfile
 from math import isclose, prod
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -123,9 +126,8 @@ def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     assert both["standard_error"][0] > 0
 
 
-@pytest.mark.parametrize("mixed", [0, 4])
-def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mixed):
-    """With exact quasi-identifiers: of a group all people or none meet the condition, but for some groups."""
+def women(groups, mixed):
+    """Estimated women by value. With exact quasi-identifiers: a group is of one sex, but for some groups."""
     declared = contract_of(
         {
             "product": "simulated",
@@ -137,17 +139,21 @@ def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mi
         },
         name="m_invariance", m=3, format="anatomy",
     )  # fmt: skip
-    groups = np.arange(40)
-    sex = [list("FFF" if group % 2 else "MMM") if group >= mixed else list("FMM") for group in groups]
+    number = np.repeat(np.arange(groups), 3)
+    sex = [list("FMM") if group < mixed else list("FFF" if group % 2 else "MMM") for group in range(groups)]
+    values = {NAME: ["a", "b", "c"] * groups, "count": [1] * 3 * groups}
     tables = {
-        "quasi_identifiers": pl.DataFrame({"group_id": np.repeat(groups, 3), "sex": np.ravel(sex)}),
-        "sensitive": pl.DataFrame(
-            {"group_id": np.repeat(groups, 3), NAME: ["a", "b", "c"] * len(groups), "count": [1] * 120}
-        ),
+        "quasi_identifiers": pl.DataFrame({"group_id": number, "sex": np.ravel(sex)}),
+        "sensitive": pl.DataFrame({"group_id": number, **values}),
         "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
     }
     with estimating(tables, declared) as connection:
-        rows = connection.sql(f"FROM estimate(sex = 'F', split := {quoted(NAME)})").fetchall()
+        return connection.sql(f"FROM estimate(sex = 'F', split := {quoted(NAME)})").fetchall()
+
+
+@pytest.mark.parametrize("mixed", [0, 4])
+def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mixed):
+    rows = women(40, mixed)
     assert len(rows) == 3
     for _, _, people, error, low, high, *_ in rows:
         assert people == pytest.approx(20 - mixed / 2 + mixed / 3, abs=0.1)
@@ -155,6 +161,13 @@ def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mi
         assert low <= 20 - mixed / 2 <= high or mixed
         # Of the few groups that are divided, each has at most one person more or fewer.
         assert error <= mixed
+
+
+def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
+    """People are matched in the order of their quasi-identifiers: a woman of each may have the same value."""
+    (_, _, _, few, *_), *_ = women(400, 40)
+    (_, _, _, many, *_), *_ = women(40, 40)
+    assert few > 1.5 * many
 
 
 @pytest.mark.parametrize("principle", ["m_invariance", "anatomy", "e_equivalence"])
@@ -323,6 +336,64 @@ def test_the_ends_of_a_release_of_an_older_version_are_somebodys_values_if_they_
     tables = published_ages([40, 49], [40, 52, 79], [61, 83])
     with connected(tmp_path, declared, tables, lone_ends=0) as connection:
         assert connection.sql(PLACES).fetchall() == [*older, (61, 62, 83, 83, False)]
+
+
+AGES = {
+    "employees": lambda rng, people: rng.integers(18, 67, people),
+    "one day": lambda rng, people: np.where(rng.random(people) < 0.2, 42, rng.integers(0, 100, people)),
+    "smooth": lambda rng, people: rng.normal(45, 18, people).round().clip(0, 99).astype(int),
+}
+
+
+@functools.cache
+def asked_within_cells(ages, seed):
+    """People up to each age, of whom cells of ten years are published: true, estimate, standard error."""
+    rng, people = np.random.default_rng(seed), 1500
+    age = AGES[ages](rng, people)
+    near = np.argsort(age + rng.normal(0, 8, people))
+    group = np.empty(people, int)
+    group[near] = np.arange(people) // 3
+    declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
+    values = pl.Series(VALUE, ["a", "b", "c"] * (people // 3))[np.argsort(near)]
+    tables = generalize(pl.DataFrame({"qi_0": age}), values, group, np.zeros(people, bool), declared).tables
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        connected(Path(folder), declared, tables, lone_ends=0) as connection,
+    ):
+        asked = range(max(1, age.min()), min(99, age.max() + 9), 3)
+        found = (connection.sql(f"FROM estimate(age <= {upto})").fetchall() for upto in asked)
+        return np.array(
+            [((age <= upto).sum(), *row[2:4]) for upto, (row,) in zip(asked, found, strict=True)]
+        ).T
+
+
+@pytest.mark.parametrize("ages", AGES)
+def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_people_are(ages):
+    found = [asked_within_cells(ages, seed) for seed in (1, 2)]
+    true, estimated, error = np.concatenate(found, axis=1)
+    off = np.abs(estimated - true)
+    assert (off <= 1.96 * error + 0.5).mean() > 0.92
+    assert np.median(error) * 1.96 < 10 * np.median(off)
+
+
+def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
+    """People were admitted from 15 January until 15 December, in cells of 31 days."""
+    rng, days = np.random.default_rng(1), (14, 349)
+    day = np.sort(rng.integers(days[0], days[1], 900))
+    declared = contract(admitted={"kind": "date", "domain": ["2024-01-01", "2025-12-31"], "min_width": 31})
+    first = (dt.date(2024, 1, 1) - dt.date(1970, 1, 1)).days
+    values, group, nobody = (
+        pl.Series(VALUE, ["a", "b", "c"] * 500),
+        np.arange(1500) // 3,
+        np.zeros(1500, bool),
+    )
+    tables = generalize(pl.DataFrame({"qi_0": first + day}), values, group, nobody, declared).tables
+    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
+        (after,) = connection.sql("FROM estimate(admitted > DATE '2024-12-14')").fetchall()
+        (before,) = connection.sql("FROM estimate(admitted < DATE '2024-01-15')").fetchall()
+        (whole,) = connection.sql("FROM estimate(admitted < DATE '2024-02-01')").fetchall()
+    assert (after[4], before[4]) == (0, 0)
+    assert whole[3] < before[3]
 
 
 def test_dates_fractions_and_any_names_are_estimated(tmp_path):
