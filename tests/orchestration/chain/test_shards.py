@@ -484,8 +484,8 @@ def test_a_snapshot_that_changes_while_it_is_read_is_refused(hospital, tmp_path)
 
 
 def test_a_shard_that_can_not_be_published_is_named(hospital, tmp_path):
-    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "refuse"}, shards=200)
-    with pytest.raises(NotEligible, match=r"in shard \d+ of 200: "):
+    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "refuse"}, shards=50)
+    with pytest.raises(NotEligible, match=r"in shard \d+ of 50: "):
         make(hospital.series(tmp_path / "home"), FIRST)
     assert not published(tmp_path / "home")
 
