@@ -95,12 +95,12 @@ def groups(declared, people, candidate):
     return {group: (tuple(members.get(group, ())), held[group]) for group in held}
 
 
-def probabilities(releases, parts=True):
+def probabilities(releases):
     """Each person's values and their shares of all tables that fit what was published, found by trying each.
 
     Arguments as for `every_table`.
     """
-    found = every_table(releases, parts)
+    found = every_table(releases)
     people = {person for one in found for person in one}
     counted = {person: Counter(one[person].split()[0] for one in found) for person in people}
     return {
@@ -108,7 +108,7 @@ def probabilities(releases, parts=True):
     }
 
 
-def every_table(releases, parts=True):
+def every_table(releases):
     """Every `{person: value}` that fits what was published, `none` by its parts.
 
     Parameters
@@ -116,16 +116,16 @@ def every_table(releases, parts=True):
     releases
         For each, a list of groups `(people, values)`: who is in each, and how often it publishes which value.
         Nobody's value changes.
-    parts
-        Whether the adversary knows that `none` was split by lot, and counts tables with parts. Parts of a
-        group are numbered; groups of the same values have the same parts.
+
+    The adversary knows that `none` was split by lot: counted are tables with parts, which are numbered in
+    each group; groups of the same values have the same parts.
     """
     left, places = {}, {}
     for number, some in enumerate(releases):
         for at, (members, values) in enumerate(some):
             sensitive = Counter({value: often for value, often in values.items() if value != NONE})
             known, base = values[NONE], min(sensitive.values(), default=1)
-            whole = {f"{NONE} {part}": base for part in range(known // base)} if parts else {NONE: known}
+            whole = {f"{NONE} {part}": base for part in range(known // base)}
             left[number, at] = sensitive + Counter(whole)
             for person in members:
                 places.setdefault(person, []).append((number, at))

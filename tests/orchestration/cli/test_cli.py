@@ -231,29 +231,11 @@ def test_a_snapshot_under_a_wrong_name_is_named(republish, hospital, home):
         assert (code, line.split("; ")[1]) == (0, hint)
 
 
-def test_a_later_snapshot_while_one_is_missing_is_a_failure(republish, hospital, home):
-    hospital.deliver("2024-10-01", hospital.snapshot(THIRD))
-    hospital.file(THIRD).unlink()
-    code, out, err = republish("release", hospital.contract, "--home", home)
-    assert (code, out, len(err)) == (2, [], 1)
-    assert (
-        f"{THIRD}: its snapshot is missing, {hospital.file(THIRD)}. That of 2024-10-01 is there: if this"
-        in err[0]
-    )
-
-
 def test_releases_that_can_be_made_are_made_before_one_waits(republish, hospital, home):
     code, out, err = republish("release", hospital.contract, "--home", home, "--strict")
     assert (code, err) == (2, [])
     assert [line.split()[0] for line in out] == [THIRD, "2024-10-01"]
     assert "waits for its snapshot" in out[-1]
-
-
-def test_an_odd_snapshot_is_refused_in_one_line(republish, hospital, home):
-    hospital.deliver(THIRD, hospital.snapshot(THIRD)[:100])
-    code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
-    assert (code, out, len(err)) == (2, [], 1)
-    assert f"accept: {{{THIRD}: [carried]}}" in err[0]
 
 
 def test_the_home_may_be_named_by_the_environment_and_paths_be_relative(
@@ -417,16 +399,6 @@ def test_validate_leaves_out_what_is_published(republish, hospital, home):
     assert code == 0
     assert [line for line in out if FIRST in line or SECOND in line] == []
     assert [line for line in out if line.endswith("no faults")] == [f"  {THIRD}: 300 people, no faults"]
-
-
-def test_validate_names_the_faults_of_a_snapshot(republish, hospital, home):
-    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age", "sex"))
-    code, out, _ = republish("validate", hospital.contract, "--home", home)
-    assert code == 2
-    assert [word in "".join(out) for word in ("column age is missing", "column sex is missing")] == [
-        True,
-        True,
-    ]
 
 
 # ---- verify

@@ -47,15 +47,8 @@ def test_the_next_release_is_foreseen(validate, hospital, home):
 @pytest.mark.parametrize(
     ("policy", "code", "words"),
     [
-        (
-            "wait",
-            0,
-            (
-                "20 people held back (in the table, and not in the release)",
-                "advice: 20 people would wait together, which is a small batch",
-            ),
-        ),
-        ("refuse", 3, ("would be refused: the 20 inserted people are not",)),
+        ("wait", 0, ["20 people held back (in the table, and not", "advice: 20 people would wait together"]),
+        ("refuse", 3, ["would be refused: the 20 inserted people are not"]),
     ],
 )
 def test_a_batch_that_is_not_eligible_is_foreseen(validate, hospital, home, policy, code, words):

@@ -83,14 +83,7 @@ def write(folder, contract):
 
 
 @pytest.mark.parametrize(
-    ("principle", "rule"),
-    [
-        ("intervals", "publish"),
-        ("intervals", "leave_out"),
-        ("exact", "leave_out"),
-        ("equivalence", "publish"),
-        ("ever had", "leave_out"),
-    ],
+    ("principle", "rule"), list(zip(("intervals", *PRINCIPLES), ("leave_out", "publish") * 3, strict=False))
 )
 def test_a_table_with_missing_values_is_released_and_audited(republish, clinic, principle, rule):
     contract, home = write(clinic, declared(principle, disease=rule)), clinic / "home"
