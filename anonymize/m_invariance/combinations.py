@@ -292,9 +292,9 @@ class _Pairs(NamedTuple):
         weight[row, column] = REQUIRED * required[self.part[edges]].sum(axis=1) + self.preferred[edges]
         number = np.full((rows, columns), -1)
         number[row, column] = edges
-        row, column = assign_most(weight)
-        if weight[row, column].min() < 0:
+        left, right = assign_most(weight)
+        if weight[left, right].min() < 0:
             return None
-        real = (row < rows) & (column < columns)
-        found: Ints = number[row[real], column[real]]
+        real = (left < rows) & (right < columns)
+        found: Ints = number[left[real], right[real]]
         return found if required[self.part[found]].sum() == required.sum() else None
