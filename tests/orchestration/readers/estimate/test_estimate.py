@@ -392,8 +392,10 @@ def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
         (after,) = connection.sql("FROM estimate(admitted > DATE '2024-12-14')").fetchall()
         (before,) = connection.sql("FROM estimate(admitted < DATE '2024-01-15')").fetchall()
         (whole,) = connection.sql("FROM estimate(admitted < DATE '2024-02-01')").fetchall()
+        everybody = connection.sql(f"SELECT lasts FROM estimate_parts(true, {quoted(NAME)})").fetchall()
     assert (after[4], before[4]) == (0, 0)
     assert whole[3] < before[3]
+    assert min(lasts for (lasts,) in everybody) >= 0
 
 
 def test_dates_fractions_and_any_names_are_estimated(tmp_path):
