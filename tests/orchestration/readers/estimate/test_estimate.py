@@ -379,7 +379,7 @@ def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_pe
 def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
     """People were admitted from 15 January until 15 December, in cells of 31 days."""
     rng, days = np.random.default_rng(1), (14, 349)
-    day = np.sort(rng.integers(days[0], days[1], 900))
+    day = np.sort(rng.integers(days[0], days[1], 1500))
     declared = contract(admitted={"kind": "date", "domain": ["2024-01-01", "2025-12-31"], "min_width": 31})
     first = (dt.date(2024, 1, 1) - dt.date(1970, 1, 1)).days
     values, group, nobody = (
