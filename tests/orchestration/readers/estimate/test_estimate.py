@@ -502,7 +502,7 @@ def test_counts_of_people_with_any_value_have_intervals_that_are_right():
     m_invariant = simulated("m_invariance")
     assert shares_right(m_invariant, "any ")[0] > 0.92
     off = np.abs(m_invariant["any estimated"] - m_invariant["any true"]).mean()
-    assert m_invariant["any error"].mean() < 2 * off
+    assert m_invariant["any error"].mean() < 2.5 * off  # some of it is for places within cells
 
 
 def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers():
