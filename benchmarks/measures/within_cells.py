@@ -131,9 +131,7 @@ def asked(draw: Draw, width: int, place: dict[str, Any], people: int, conditions
     return found
 
 
-def tables(
-    people: int = 4000, conditions: int = 30, seeds: tuple[int, ...] = (21, 22, 23)
-) -> Iterator[Table]:
+def tables(people: int = 4000, conditions: int = 30, seeds: tuple[int, ...] = (21, 22)) -> Iterator[Table]:
     """So many random conditions on each table of so many people, drawn with each seed."""
     rows = []
     for draws, width, place in KINDS:

@@ -379,7 +379,7 @@ def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_pe
 def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
     """People were admitted from 15 January until 15 December, in cells of 31 days."""
     rng, days = np.random.default_rng(1), (14, 349)
-    day = np.sort(rng.integers(days[0], days[1], 900))
+    day = np.sort(rng.integers(days[0], days[1], 1500))
     declared = contract(admitted={"kind": "date", "domain": ["2024-01-01", "2025-12-31"], "min_width": 31})
     first = (dt.date(2024, 1, 1) - dt.date(1970, 1, 1)).days
     values, group, nobody = (
@@ -392,8 +392,10 @@ def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
         (after,) = connection.sql("FROM estimate(admitted > DATE '2024-12-14')").fetchall()
         (before,) = connection.sql("FROM estimate(admitted < DATE '2024-01-15')").fetchall()
         (whole,) = connection.sql("FROM estimate(admitted < DATE '2024-02-01')").fetchall()
+        everybody = connection.sql("SELECT lasts FROM estimate_parts(true, 'all')").fetchall()
     assert (after[4], before[4]) == (0, 0)
     assert whole[3] < before[3]
+    assert min(lasts for (lasts,) in everybody) >= 0
 
 
 def test_dates_fractions_and_any_names_are_estimated(tmp_path):
@@ -500,7 +502,7 @@ def test_counts_of_people_with_any_value_have_intervals_that_are_right():
     m_invariant = simulated("m_invariance")
     assert shares_right(m_invariant, "any ")[0] > 0.92
     off = np.abs(m_invariant["any estimated"] - m_invariant["any true"]).mean()
-    assert m_invariant["any error"].mean() < 2 * off
+    assert m_invariant["any error"].mean() < 2.5 * off  # some of it is for places within cells
 
 
 def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers():
