@@ -64,6 +64,8 @@ def status(
         gone = f"; the folders of {', '.join(one['gone'])} are gone: put them back" if one["gone"] else ""
         out.print(f"{one['product']}/{one['series']}  {said}{without and f'; {without}'}{late}{gone}")
     if any(one["late"] for one in found) and not as_json:
-        out.print("Where no more releases will come, name the last one in the contract (releases: {…, last: …}).")
+        out.print(
+            "Where no more releases will come, name the last one in the contract (releases: {…, last: …})."
+        )
     if strict and any(one["late"] for one in found):
         raise typer.Exit(1)
