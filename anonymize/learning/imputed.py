@@ -15,7 +15,8 @@ SWEEPS = 40
 STIFF = 0.01
 """How little sums may miss what was learned, as part of its variance: what no dealing has is not forced."""
 STEPS, CLOSE = 60, 0.3
-"""Steps of the search for coefficients, and how near it ends: to a third of a person, of what is asked."""
+"""Steps of the search for coefficients, and how far all sums together may be off at its end, as part of how
+much they differ from dealing to dealing."""
 
 
 def dealings(
