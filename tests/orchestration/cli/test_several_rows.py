@@ -69,7 +69,7 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path):
     assert ">people so far<" in page
     assert "“Looked at” counts rows" in page
     assert republish("audit", series, "--truth", tmp_path, "--contract", file)[0] == 0
-    (said,) = republish("status", file, "--home", home)[1]
+    said, *_ = republish("status", file, "--home", home)[1]
     assert f", {linkage.height:,} rows, {linkage['patient'].n_unique():,} people, " in said
     code, said, _ = republish("verify", series)
     assert code == 0
