@@ -176,7 +176,8 @@ class Associations:
     sums: Floats
     """float64[F, V]: sums of the model's columns over the people with each value."""
     errors: Floats
-    """float64[S, F, V]: independent errors of these sums, each of a standard deviation of so much."""
+    """float64[S, F, V]: the error of these sums is the total of S such parts, each of them multiplied by a
+    standard normal number of its own."""
 
     @property
     def told(self) -> Bools:
@@ -267,7 +268,8 @@ def _corrected(seen: Floats, of: Floats, true: Floats, misfit: float) -> tuple[F
     """What is seen, float64[K, V], less its bias in simulated releases; and independent errors of this.
 
     `of` and `true`, float64[S, K, V], are what is seen in simulated releases, and what is true of them.
-    Errors, float64[S + 1, K, V], have the covariance of the biases, and a half of the mean bias.
+    The errors, float64[S + 1, K, V], are one for each release, for how its bias differs from the mean, and
+    half of the mean bias.
     """
     off, number = of - true, len(of)
     bias = off.mean(axis=0)

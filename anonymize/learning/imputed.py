@@ -13,7 +13,7 @@ from republish.anonymize.learning.associations import Associations, Groups
 SWEEPS = 40
 """How often the people of a group are paired, to swap their values: groups are small."""
 STIFF = 0.01
-"""How little sums may miss what was learned, as part of its variance: what no dealing has is not forced."""
+"""How much sums may miss what was learned, as a part of its variance: the groups may not allow all of it."""
 STEPS, CLOSE = 60, 0.3
 """Steps of the search for coefficients, and how far all sums together may be off at its end, as part of how
 much they differ from dealing to dealing."""
@@ -30,7 +30,8 @@ def dealings(
 
     References
     ----------
-    Rubin, Multiple Imputation for Nonresponse in Surveys, 1987: what was learned is drawn, too.
+    Rubin, Multiple Imputation for Nonresponse in Surveys, 1987: each table also draws what was
+    learned, with its error.
     """
     looseness = STIFF * (learned.errors**2).sum(axis=0) + 1
     middle = _coefficients(groups, columns, is_person, learned.sums, looseness, np.zeros(looseness.shape))
@@ -46,7 +47,7 @@ def _coefficients(
 ) -> Floats:
     """Find the coefficients, float64[F, V], by which dealings have such sums on average.
 
-    `looseness`, float64[F, V], is the square of what a sum may miss for a coefficient of 1 in its place.
+    `looseness`, float64[F, V], is how much a sum may miss for each unit of its coefficient.
     """
     own = columns[is_person]
 

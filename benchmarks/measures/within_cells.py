@@ -24,7 +24,7 @@ from benchmarks.tables import Table, main
 from republish.anonymize.columns import VALUE
 
 QUICK = {"people": 300, "conditions": 2, "seeds": (1,)}
-DAY = np.datetime64("2020-01-01")
+DAY, DAYS = np.datetime64("2020-01-01"), 1461
 PEAKS, BANDS = (130, 390, 655), (1850, 2425, 3010, 4000, 5275)
 PARAMETERS = {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "people_per_group": 2}
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -67,7 +67,7 @@ PAYS: dict[str, Draw] = {
     "pay in five bands": lambda random, people: random.choice(BANDS, people) + random.uniform(0, 380, people),
 }
 KINDS = (
-    (DATES, 31, {"kind": "date", "domain": [str(DAY), str(DAY + 1461)], "min_width": 31}),
+    (DATES, 31, {"kind": "date", "domain": [str(DAY), str(DAY + DAYS)], "min_width": 31}),
     (AGES, 5, {"kind": "number", "domain": [0, 99], "min_width": 5}),
     (PAYS, 500, {"kind": "number", "domain": [0, 9999], "min_width": 500}),
 )
@@ -76,8 +76,8 @@ KINDS = (
 def asked(draw: Draw, width: int, place: dict[str, Any], people: int, conditions: int, seed: int) -> Answers:
     """What random conditions on a column in cells come to."""
     random, number = np.random.default_rng(seed), people * 9 // 5
-    place, is_date, top = {"name": "place", **place}, place["kind"] == "date", 1461 if width == 31 else 9999
-    top = 99 if width == 5 else top
+    place, is_date = {"name": "place", **place}, place["kind"] == "date"
+    top = DAYS if is_date else place["domain"][1]
     code = draw(random, number).astype(int).clip(0, top)
     table = pl.DataFrame(
         {

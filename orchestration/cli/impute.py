@@ -36,8 +36,8 @@ def impute(
     Each has a row for each person. Every group's values are dealt out at random among its people, who take
     places at random within its intervals. Analyse each table alone, and pool the results by Rubin's rules.
     Nobody's row is right but by chance: associations of a value with other columns come out too weak, and
-    docs/how-to/count_people.md says by how much they did. With --model they don't, of the columns of which
-    it can be told how values go with them.
+    docs/how-to/count_people.md says by how much they did. With --model they don't, for the columns that are
+    named.
     """
     from republish.anonymize.errors import QueryError
     from republish.anonymize.learning.associations import SIMULATED

@@ -107,7 +107,7 @@ def imputed_by_model(
         If it is no first release with exact quasi-identifiers, or nothing can be told.
     """
     release = _Release.of(published)
-    people, values = release.tables["quasi_identifiers"], release.tables["sensitive"][VALUE].unique().sort()
+    people = release.tables["quasi_identifiers"]
     codes = encode_columns(people, release.contract)
     there = [one for column, one in release.contract.attributes() if not _is_missing(codes, column)]
     on, random = [one.name for one in there], np.random.default_rng(seed)
@@ -130,7 +130,7 @@ def imputed_by_model(
             pl.lit(copy, pl.Int64).alias("estimate_copy"),
             pl.lit(dt.date.fromisoformat(release.date)).alias("release"),
             *(exactly(column) for column in ours),
-            values.gather(next(dealt)).alias(VALUE),
+            learned.values.gather(next(dealt)).alias(VALUE),
         )
         tables.append(table.filter(pl.Series(learned.is_person)).rename(names))
     return Imputed(pl.concat(tables), told, [one.name for one in there if one.name not in told])
