@@ -232,8 +232,9 @@ def _labelled(seen: AttackInput, key: list[str]) -> pl.DataFrame:
     counted = joined(counted, seen.groups.filter(is_whole), on="group_id", how="semi")
     is_forged = pl.col("people") == 0
     certain = counted.filter(is_forged.any() & (is_forged | (pl.col("people") >= pl.col("alike"))))
+    rows = joined(seen.main, certain, on="group_id", how="semi")  # few, or none
     return (
-        seen.main.with_columns(place=pl.int_range(pl.len()).over("group_id"))
+        rows.with_columns(place=pl.int_range(pl.len()).over("group_id"))
         .join(certain, on=["group_id", *key], maintain_order="left", nulls_equal=True)
         .with_columns(counterfeit=pl.col("people") == 0)
         .drop("people", "alike")

@@ -1,8 +1,10 @@
 """Shorten intervals: neighbouring groups of a bucket exchange people of the same value."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from republish.anonymize.arrays import Bools, Floats, Ints, Words
+from republish.anonymize.arrays import Floats, Ints, Words
 from republish.anonymize.kernels.compiled import compiled
 from republish.anonymize.kernels.split import EMPTY, LACKING, MIXED
 from republish.anonymize.kernels.splitmix import STEP, mixed_number
@@ -10,6 +12,18 @@ from republish.anonymize.rounding import FEW_STEPS
 
 BLOCK = 32
 """Groups that exchange people at a time. Twice as many cost four times as much and gain 1 %."""
+
+
+class _Block(NamedTuple):
+    """What a tuple adds to the intervals of each group of a block that it joins: float64[d, BLOCK] each."""
+
+    low: Floats
+    """The ends of the others' interval; infinite where none of them has a value."""
+    high: Floats
+    mixed: Floats
+    """What a value adds by being there: MIXED where all others lack one."""
+    mixed_by_lacking: Floats
+    """What a tuple adds that lacks the value: MIXED where all others have one."""
 
 
 @compiled()
@@ -46,9 +60,9 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
         member[row // length, group[row]] = row
     centre = np.empty((length, attributes), np.float64)
     lists: Ints = np.arange(size)
-    low = np.empty((BLOCK, attributes), np.float64)
-    high = np.empty((BLOCK, attributes), np.float64)
-    lacks = np.empty((BLOCK, attributes), np.bool_)
+    low, high = np.empty((attributes, BLOCK)), np.empty((attributes, BLOCK))
+    mixed, mixed_by_lacking = np.empty((attributes, BLOCK)), np.empty((attributes, BLOCK))
+    block = _Block(low, high, mixed, mixed_by_lacking)
     cost = np.empty((BLOCK, BLOCK), np.float64)
     solution = np.empty(BLOCK, np.int64)
     people = np.empty(BLOCK, np.int32)
@@ -62,7 +76,7 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
             begin = 0
             end = min(length, BLOCK // 2 + int(draw(state) * (BLOCK // 2 + 1)))
             while begin < length:
-                _exchange(values, member, changed, order[begin:end], low, high, lacks, cost, solution, people)
+                _exchange(values, member, changed, order[begin:end], block, cost, solution, people)
                 begin, end = end, min(length, end + BLOCK)
     for j in range(size):
         for g in range(length):
@@ -132,42 +146,24 @@ def _exchange(
     member: Ints,
     j: int,
     groups: Ints,
-    low: Floats,
-    high: Floats,
-    lacks: Bools,
+    block: _Block,
     cost: Floats,
     solution: Ints,
     people: Ints,
 ) -> None:
     """Deal the tuples of list `j` in some groups to these groups such that intervals grow least."""
-    attributes, n = values.shape[1], len(groups)
+    n = len(groups)
     if n < 2:
         return
     for i in range(n):
         people[i] = member[j, groups[i]]
-        for a in range(attributes):
-            low[i, a], high[i, a], lacks[i, a] = np.inf, -np.inf, False
-        for other in range(member.shape[0]):
-            if other == j:
-                continue
-            row = member[other, groups[i]]
-            if values[row, 0] == EMPTY:
-                continue
-            for a in range(attributes):
-                value = values[row, a]
-                if value == LACKING:
-                    lacks[i, a] = True
-                else:
-                    low[i, a] = min(low[i, a], value)
-                    high[i, a] = max(high[i, a], value)
+    _look_at(values, member, j, groups, block)
+    _add_up(values, people[:n], block, cost)
     now = 0.0
-    for i in range(n):
-        now += _growth(values, people[i], low, high, lacks, i)
+    for k in range(n):
+        now += cost[k, k]
     if now <= FEW_STEPS:
         return
-    for k in range(n):
-        for i in range(n):
-            cost[k, i] = _growth(values, people[k], low, high, lacks, i)
     assign_at_least_cost(cost, n, solution)
     best = 0.0
     for k in range(n):
@@ -178,63 +174,95 @@ def _exchange(
         member[j, groups[solution[k]]] = people[k]
 
 
-@compiled(inline="always")
-def _growth(values: Floats, row: int, low: Floats, high: Floats, lacks: Bools, i: int) -> float:
-    """The growth of the i-th group's intervals if a tuple joins."""
-    growth = 0.0
-    if values[row, 0] != EMPTY:
+@compiled()
+def _look_at(values: Floats, member: Ints, j: int, groups: Ints, block: _Block) -> None:
+    """Write what the tuples of all lists but `j` leave to be added to each of some groups."""
+    low, high, mixed, mixed_by_lacking = block
+    for i in range(len(groups)):
+        low[:, i], high[:, i], mixed[:, i] = np.inf, -np.inf, 0.0
+        for other in range(member.shape[0]):
+            row = member[other, groups[i]]
+            if other == j or values[row, 0] == EMPTY:
+                continue
+            for a in range(values.shape[1]):
+                value = values[row, a]
+                if value == LACKING:
+                    mixed[a, i] = MIXED
+                else:
+                    low[a, i] = min(low[a, i], value)
+                    high[a, i] = max(high[a, i], value)
+        for a in range(values.shape[1]):
+            if high[a, i] >= low[a, i]:
+                mixed_by_lacking[a, i] = MIXED - mixed[a, i]
+                mixed[a, i] = 0.0
+            else:
+                low[a, i], high[a, i], mixed_by_lacking[a, i] = -np.inf, np.inf, 0.0
+
+
+@compiled()
+def _add_up(values: Floats, people: Ints, block: _Block, cost: Floats) -> None:
+    """Write the growth of each group's intervals, a column each, if each of n tuples joins it, a row each.
+
+    The processor does the inner loops in strides, which it can't with parts of arrays.
+    """
+    n = len(people)
+    low, high, mixed, mixed_by_lacking = block
+    for k in range(n):
+        row = people[k]
+        for i in range(n):
+            cost[k, i] = 0.0
+        if values[row, 0] == EMPTY:
+            continue
         for a in range(values.shape[1]):
             value = values[row, a]
-            is_known = high[i, a] >= low[i, a]
             if value == LACKING:
-                if is_known and not lacks[i, a]:
-                    growth += MIXED
-            elif is_known:
-                growth += max(low[i, a] - value, 0.0) + max(value - high[i, a], 0.0)
-            elif lacks[i, a]:
-                growth += MIXED
-    return growth
+                for i in range(n):
+                    cost[k, i] += mixed_by_lacking[a, i]
+            else:
+                for i in range(n):
+                    cost[k, i] += max(low[a, i] - value, 0.0) + max(value - high[a, i], 0.0) + mixed[a, i]
 
 
 @compiled()
 def assign_at_least_cost(cost: Floats, n: int, solution: Ints) -> None:
     """Write the column that each of the first n rows gets, one of the first n, at least cost.
 
-    The Hungarian algorithm by shortest augmenting paths, O(n^3).
+    The Hungarian algorithm by shortest augmenting paths, O(n^3). Every step looks at all columns, those that
+    a path has reached as infinitely far, so that the processor does it in strides.
     """
-    by_row = np.zeros(n + 1)
-    by_column = np.zeros(n + 1)
-    row_of = np.zeros(n + 1, np.int64)
-    way = np.zeros(n + 1, np.int64)
-    least = np.empty(n + 1)
-    used = np.empty(n + 1, np.bool_)
-    for row in range(1, n + 1):
-        row_of[0] = row
-        column = 0
-        least[:] = np.inf
-        used[:] = False
+    by_row, by_column = np.zeros(n), np.zeros(n)
+    row_of = np.full(n, -1, np.int64)
+    way, reached = np.empty(n, np.int64), np.empty(n, np.int64)
+    least, is_reached = np.empty(n), np.empty(n)
+    for row in range(n):
+        least[:], is_reached[:] = np.inf, 0.0
+        at, column, count = row, -1, 0
         while True:
-            used[column] = True
-            at, delta, following = row_of[column], np.inf, 0
-            for j in range(1, n + 1):
-                if not used[j]:
-                    reduced = cost[at - 1, j - 1] - by_row[at] - by_column[j]
-                    if reduced < least[j]:
-                        least[j] = reduced
-                        way[j] = column
-                    if least[j] < delta:
-                        delta, following = least[j], j
-            for j in range(n + 1):
-                if used[j]:
-                    by_row[row_of[j]] += delta
-                    by_column[j] -= delta
-                else:
-                    least[j] -= delta
+            of_row, of_column = by_row[at], cost[at]
+            for j in range(n):
+                reduced = of_column[j] - of_row - by_column[j] + is_reached[j]
+                is_less = reduced < least[j]
+                least[j] = reduced if is_less else least[j]
+                way[j] = column if is_less else way[j]
+            delta, following = np.inf, 0
+            for j in range(n):
+                if least[j] < delta:
+                    delta, following = least[j], j
+            by_row[row] += delta
+            for j in reached[:count]:
+                by_row[row_of[j]] += delta
+                by_column[j] -= delta
+            least -= delta
             column = following
-            if row_of[column] == 0:
+            if row_of[column] < 0:
                 break
-        while column:
-            row_of[column] = row_of[way[column]]
-            column = way[column]
-    for j in range(1, n + 1):
-        solution[row_of[j] - 1] = j - 1
+            at = row_of[column]
+            least[column] = is_reached[column] = np.inf
+            reached[count] = column
+            count += 1
+        while column >= 0:
+            before = way[column]
+            row_of[column] = row if before < 0 else row_of[before]
+            column = before
+    for j in range(n):
+        solution[row_of[j]] = j

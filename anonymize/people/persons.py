@@ -13,6 +13,17 @@ SEPARATOR = "\x1f"
 """Stands between an identifier and the name of a row where a text is to name both."""
 
 
+def sorted_by_names(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Rows in the order of the bytes of their names, of `PERSON_BYTES` or more.
+
+    Polars sorts numbers of 16 bytes several times as fast as bytes.
+    """
+    name = pl.col(column)
+    person = name.bin.slice(0, PERSON_BYTES).bin.reinterpret(dtype=pl.UInt128, endianness="big")
+    is_of_persons = (rows[column].bin.size() == PERSON_BYTES).all()
+    return rows.sort(person) if is_of_persons else rows.sort(person, name)
+
+
 def persons_of(names: pl.Series) -> pl.Series:
     """The person of each row, by what the row is called: a pseudonym, or an identifier and the row's name.
 

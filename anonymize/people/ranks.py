@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from republish.anonymize.arrays import Ints, Words
+from republish.anonymize.columns import most_of
 from republish.anonymize.kernels.siphash import KEY_BYTES, siphash
 from republish.anonymize.kernels.splitmix import mixed
 
@@ -41,6 +42,15 @@ def ranks_within(identities: pl.Series, of: Ints, sets: int, key: bytes) -> tupl
     return mixed(hashes ^ numbers[of]), numbers
 
 
+def _joined(texts: pl.Series) -> bytes:
+    """All bytes, one after another."""
+    sizes = texts.bin.size()
+    size = most_of(sizes) or 0
+    if not (sizes == size).all():
+        return b"".join(texts.to_list())
+    return texts.bin.reinterpret(dtype=pl.Array(pl.UInt8, size)).to_numpy().tobytes()
+
+
 def _hashes(identities: pl.Series, key: bytes) -> Words:
     """uint64[N]: the SipHash-2-4 of each identity under a key of sixteen bytes.
 
@@ -53,5 +63,5 @@ def _hashes(identities: pl.Series, key: bytes) -> Words:
         raise ValueError(f"{identities.null_count()} identities are null; a null has no rank")
     as_bytes = identities.cast(pl.Binary)
     ends = np.concatenate([[0], as_bytes.bin.size().cast(pl.Int64).cum_sum()]).astype(np.int64)
-    message = np.frombuffer(b"".join(as_bytes.to_list()), np.uint8)
+    message = np.frombuffer(_joined(as_bytes), np.uint8)
     return siphash(message, ends, np.frombuffer(key, "<u8"))

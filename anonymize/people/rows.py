@@ -12,7 +12,7 @@ import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, ROW_NAME
 from republish.anonymize.contract import Schema, Table
-from republish.anonymize.people.persons import SEPARATOR, persons_of
+from republish.anonymize.people.persons import SEPARATOR, persons_of, sorted_by_names
 from republish.anonymize.people.pseudonyms import pseudonyms
 
 OWN_BYTES = 8
@@ -76,7 +76,8 @@ def with_row_names(people: pl.DataFrame, schema: Table) -> pl.DataFrame:
 
 def with_persons(people: pl.DataFrame, key: bytes) -> pl.DataFrame:
     """People with the pseudonym of each under a key, in the order of pseudonyms."""
-    return people.with_columns(pseudonyms(people[IDENTIFIER], key).alias(PSEUDONYM)).sort(PSEUDONYM)
+    named = people.with_columns(pseudonyms(people[IDENTIFIER], key).alias(PSEUDONYM))
+    return sorted_by_names(named, PSEUDONYM)
 
 
 def keyed(people: pl.DataFrame, schema: Table, key: bytes) -> pl.DataFrame:
@@ -91,7 +92,7 @@ def keyed(people: pl.DataFrame, schema: Table, key: bytes) -> pl.DataFrame:
     persons = pseudonyms(named[IDENTIFIER], key)
     own = pseudonyms(named[ROW_NAME], key).bin.slice(0, OWN_BYTES)
     both = persons.bin.encode("hex") + own.bin.encode("hex")
-    return named.with_columns(both.str.decode("hex").alias(PSEUDONYM)).sort(PSEUDONYM)
+    return sorted_by_names(named.with_columns(both.str.decode("hex").alias(PSEUDONYM)), PSEUDONYM)
 
 
 def names_in_linkage(schema: Table) -> dict[str, str]:

@@ -192,6 +192,8 @@ def _promised(linkage: pl.DataFrame, people: pl.DataFrame, contract: Product) ->
     if contract.sensitive is None:
         return linkage
     owed = people.filter(~contract.sensitive.may_be_known(people[VALUE]))
+    if len(owed) == len(people):
+        return linkage
     return linkage.join(owed, on=PSEUDONYM, how="semi")
 
 

@@ -50,15 +50,14 @@ def people_of(shard: Shard, release: str, folder: Path) -> pl.DataFrame:
     file = folder / CHANGES
     changes = read_table(file) if file.exists() else people.select(PSEUDONYM).clear()
     present = changes.filter(pl.col("change") != "deleted") if changes.height else changes
-    found = people.join(present, on=PSEUDONYM, how="semi")
-    if not found.height == people.height == present.height:
+    if not people[PSEUDONYM].equals(present[PSEUDONYM]):  # both are in the order of pseudonyms
         raise HomeError(
             f"{series.name} {release}: the delta is not that of the snapshot. Materialize"
             f" {series.contract.product}/delta once more, or run republish release"
         )
     if CORRECTED not in changes.columns:
-        return found
-    return found.join(changes.select(PSEUDONYM, CORRECTED), on=PSEUDONYM, maintain_order="left")
+        return people
+    return people.join(changes.select(PSEUDONYM, CORRECTED), on=PSEUDONYM, maintain_order="left")
 
 
 def _previous_digest(series: Series, release: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import polars as pl
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.contract import View
 from republish.anonymize.errors import ContractError
-from republish.anonymize.people.persons import persons_of
+from republish.anonymize.people.persons import persons_of, sorted_by_names
 from republish.orchestration.chain.snapshot import everybody_in, kept_snapshot, most_people
 from republish.orchestration.engine import the_engine
 from republish.orchestration.series.facts import Facts, facts_of, sensitive_names
@@ -234,7 +234,7 @@ def note_shard(job: ShardJob) -> None:
         noted = _noted(series.home, people, job.release)
     else:
         noted = with_release(before, series.home, people, job.release)
-    write_working_table(file, noted.sort("person"))
+    write_working_table(file, sorted_by_names(noted, "person"))
 
 
 def _before(shard: Shard, file: Path) -> pl.DataFrame | None:

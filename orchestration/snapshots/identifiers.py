@@ -46,9 +46,9 @@ def gone_and_new(before: pl.Series, now: pl.Series) -> tuple[pl.DataFrame, pl.Da
     if pl.Binary in (before.dtype, now.dtype):
         nobody = pl.DataFrame(schema={"text": pl.String})
         return nobody, nobody
-    each = (column.cast(pl.String).unique(maintain_order=True) for column in (before, now))
-    former, latter = (column.alias("text").to_frame() for column in each)
-    return former.join(latter, on="text", how="anti"), latter.join(former, on="text", how="anti")
+    former, latter = (column.cast(pl.String).alias("text").to_frame() for column in (before, now))
+    gone, new = former.join(latter, on="text", how="anti"), latter.join(former, on="text", how="anti")
+    return gone.unique(maintain_order=True), new.unique(maintain_order=True)
 
 
 def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
