@@ -72,5 +72,5 @@ def _said(found: Imputed) -> str:
     """Of which columns tables show how values go with them."""
     said = f"They show how values go with {', '.join(found.told)}."
     if found.not_told:
-        said += f" With {', '.join(found.not_told)} it can't be told: do not ask them."
+        said += f" They can't show it for {', '.join(found.not_told)}: leave that out of models."
     return said

@@ -58,7 +58,8 @@ def status(
         last = one["last_release"]
         counted = {name: one.get(name) for name in ("rows", "people", "groups", "counterfeits")}
         counts = "".join(f", {count:,} {name}" for name, count in counted.items() if count is not None)
-        said = f"{one['releases']} releases, the last is {last}{counts}" if last else "no release yet"
+        number = "1 release" if one["releases"] == 1 else f"{one['releases']} releases"
+        said = f"{number}, the last is {last}{counts}" if last else "no release yet"
         without = not_released_in_words(one.get("not_released", {}))
         late = f"; late: {', '.join(one['late'])}" if one["late"] else ""
         gone = f"; the folders of {', '.join(one['gone'])} are gone: put them back" if one["gone"] else ""

@@ -51,7 +51,7 @@ def test_a_published_folder_that_is_gone_is_named(republish, hospital, home, ser
     code, lines, _ = republish("status", hospital.contract, "--home", home)
     assert code == 0
     assert f"the folders of {SECOND} are gone: put them back" in lines[0]
-    assert f"1 releases, the last is {FIRST}" in lines[0]
+    assert f"1 release, the last is {FIRST}" in lines[0]
 
 
 def test_a_folder_that_nothing_was_released_from(republish, tmp_path):
