@@ -40,26 +40,31 @@ def _matching(members: Ints, part: Ints, parts: int) -> int:
     partner = np.full(parts, -1, np.int64)
     came_from = np.empty(parts, np.int64)
     waiting = np.empty(parts, np.int64)
+    last_edge = np.full(parts, -1, np.int64)
+    edge_before = np.empty(len(members), np.int64)
+    for edge in range(len(members)):
+        here = part[members[edge], 0]
+        edge_before[edge], last_edge[here] = last_edge[here], edge
     matched = 0
-    for start in members:
-        if partner[part[start, 0]] >= 0:
-            continue
+    for start in range(parts):  # where no path leads from a value to a free one, none will later
         came_from[:] = -1
-        waiting[0], first, last = part[start, 0], 0, 1
+        waiting[0], first, last = start, 0, 1
         end = -1
         while first < last and end < 0:
             here = waiting[first]
             first += 1
-            for v in members:
-                there = part[v, 1]
-                if part[v, 0] != here or came_from[there] >= 0:
+            edge = last_edge[here]
+            while edge >= 0 and end < 0:
+                there = part[members[edge], 1]
+                edge = edge_before[edge]
+                if came_from[there] >= 0:
                     continue
                 came_from[there] = here
                 if partner[there] < 0:
                     end = there
-                    break
-                waiting[last] = partner[there]
-                last += 1
+                else:
+                    waiting[last] = partner[there]
+                    last += 1
         if end >= 0:
             matched += 1
         while end >= 0:
