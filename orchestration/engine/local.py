@@ -18,7 +18,7 @@ from republish.orchestration.variables import VARIABLES
 
 J = TypeVar("J")
 R = TypeVar("R")
-BASE, PER_PERSON = 400 * 2**20, 1_000
+BASE, PER_PERSON = 500 * 2**20, 1_700
 """Bytes of memory that a process takes, and that each person of its shard takes beside; measured."""
 WORTH = 100_000
 """People of a shard from which on a process of its own is worth its two seconds of imports."""
