@@ -302,8 +302,9 @@ def test_of_three_people_one_is_at_either_end_however_many_values_there_are(tmp_
 
 
 def by_age(rng, groups, reach):
-    """Exact groups of three people whose ages are within `reach`. Values go with the place of a group: each is
-    the frequenter in groups of one age, and within a group people have them by lot.
+    """Ages and values of groups of three people whose ages are at most `reach` from the group's own.
+
+    Each value is frequent in groups of one age, and within a group people have them by lot.
     """
     middle, values = np.sort(rng.uniform(0, 1000, groups)), 12
     likely = np.exp(-(((middle[:, None] - np.linspace(0, 1000, values)) / 300) ** 2))
@@ -329,6 +330,7 @@ def published_by_age(ages, carried, published):
 
 
 def declared_by_age(published):
+    """Their contract."""
     return contract_of(
         {
             "product": "simulated",
