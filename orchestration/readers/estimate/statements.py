@@ -175,7 +175,10 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         if is_exact
         else f"({CROWDED} * placed + {GATHERED} * gathered)",
         "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
-        "by_lot": f"least(apart, {spread}) + {ALIGNED} * aligned * {undivided}" if is_exact else spread,
+        "by_lot": f"least({spread}, apart + {ALIGNED} * aligned * {undivided})"
+        if is_exact
+        else f"least({CROWDED} * apart, {spread})",
+        "stratum": "0 AS region" if is_exact else "region",
         "misplaced": 0 if is_exact else MISPLACED,
         "unevenly": 0 if is_exact else UNEVEN,
         "least_end": LEAST_END,
@@ -199,6 +202,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     statements = (
         "create_estimate_settings",
         points,
+        "create_estimate_regions",
         "create_estimate",
         "create_estimate_numbers",
         "create_estimate_copies",
@@ -280,6 +284,7 @@ def text(value: str) -> str:
 def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
     """Words of the statements on an attribute: how values become codes from 0 on, and back."""
     low, high, code = f"published.low_{number}", f"published.high_{number}", f"wide.code_{number}"
+    exact = f"published.column_{number}"
     width, tolerance, is_ordered, labels = declared.get("min_width"), 0, True, None
     if not isinstance(width, int | float | None):
         raise TypeError(f"min_width of {declared['name']} is no number")
@@ -287,6 +292,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         labels = "[" + ", ".join(map(text, declared["labels"])) + "]"
         codes, is_ordered = len(declared["labels"]), False
         ends, decoded = (f"first_{number}.code", f"last_{number}.code"), f"label_{number}.label"
+        place = f"list_position({labels}, {exact})"
     elif declared["kind"] == "date":
         first, last = map(dt.date.fromisoformat, declared["domain"])
         codes = (last - first).days + 1
@@ -294,10 +300,12 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
             (f"{low} - DATE '{first}'", f"{high} - DATE '{first}'"),
             f"DATE '{first}' + {code}::INTEGER",
         )
+        place = f"({exact} - DATE '{first}')"
     elif all(isinstance(end, int) for end in declared["domain"]):
         first, last = declared["domain"]
         codes = last - first + 1
         ends, decoded = (f"{low} - ({first})", f"{high} - ({first})"), f"{code} + ({first})"
+        place = f"({exact} - ({first}))"
     else:
         first, last = declared["domain"]
         unit = (last - first) / FRACTIONS or 1.0
@@ -308,6 +316,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         )
         decoded = f"round({code} * {unit!r} + ({first}), {math.ceil(-math.log10(unit))})"
         decoded = f"coalesce(exact_{number}.number, {decoded})"
+        place = f"(({exact} - ({first})) / {unit!r})"
     is_missing = declared.get("missing") == "publish"
     if is_missing and labels:
         decoded = f"coalesce({decoded}, {text(MISSING)})"
@@ -319,6 +328,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         "code_high": ends[1],
         "decoded": decoded,
         "codes": codes,
+        "place": place,
         "cell": "NULL" if width is None else repr(width),
         "tolerance": tolerance,
         "is_ordered": str(is_ordered).lower(),

@@ -170,6 +170,13 @@ def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
     assert few > 1.5 * many
 
 
+def test_groups_that_err_alike_err_no_more_than_people_dealt_by_lot():
+    """Half of 400 groups are divided. By lot, the standard deviation would be 10; values may differ, too."""
+    for _, _, people, error, *_ in women(400, 200):
+        assert people == pytest.approx(100 + 200 / 3, abs=0.1)
+        assert error < 30
+
+
 @pytest.mark.parametrize("principle", ["m_invariance", "anatomy", "e_equivalence"])
 def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lack(principle):
     """A fifth of the tuples are counterfeits, and none has the most frequent value."""
@@ -292,6 +299,87 @@ def test_of_three_people_one_is_at_either_end_however_many_values_there_are(tmp_
         spread = connection.sql("SELECT at_low, inside FROM estimate_spread(0.0001)").fetchall()
     assert len(spread) == 100
     assert np.allclose(spread, 1 / 3, atol=0.02)
+
+
+def by_age(rng, groups, reach):
+    """Ages and values of groups of three people whose ages are at most `reach` from the group's own.
+
+    Each value is frequent in groups of one age, and within a group people have them by lot.
+    """
+    middle, values = np.sort(rng.uniform(0, 1000, groups)), 12
+    likely = np.exp(-(((middle[:, None] - np.linspace(0, 1000, values)) / 300) ** 2))
+    keys = rng.random((groups, values)) ** (1 / likely)
+    carried = np.argsort(-keys, axis=1)[:, :3]
+    ages = (middle[:, None] + rng.uniform(-reach, reach, (groups, 3))).clip(0, 999).astype(int)
+    return ages, rng.permuted(carried, axis=1)
+
+
+def published_by_age(ages, carried, published):
+    """Tables of such groups."""
+    group, values = np.repeat(np.arange(len(ages)), 3), np.char.add("v", np.ravel(carried).astype(str))
+    if published == "anatomy":
+        rows = pl.DataFrame({"group_id": group, NAME: values, "count": 1}).cast({"count": pl.Int64})
+        return {
+            "quasi_identifiers": pl.DataFrame({"group_id": group, "age": np.ravel(ages)}),
+            "sensitive": rows,
+            "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
+        }
+    declared = contract(age={"kind": "number", "domain": [0, 999]})
+    codes = pl.DataFrame({"qi_0": np.ravel(ages)})
+    return generalize(codes, pl.Series(VALUE, values), group, np.zeros(len(group), bool), declared).tables
+
+
+def declared_by_age(published):
+    """Their contract."""
+    return contract_of(
+        {
+            "product": "simulated",
+            "series": "v1",
+            "releases": {"first": DATE, "cron": "0 0 1 1 *"},
+            "identifier": "id",
+            "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 999]}],
+            "sensitive": {"name": NAME},
+        },
+        name="m_invariance", m=3, format=published,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("published", ["generalization", "anatomy"])
+@pytest.mark.parametrize(("reach", "regions"), [(3, 8), (800, 1)])
+def test_regions_are_no_narrower_than_their_groups(published, reach, regions):
+    tables = published_by_age(*by_age(np.random.default_rng(1), 1000, reach), published)
+    with estimating(tables, declared_by_age(published)) as connection:
+        found = connection.sql("SELECT count(DISTINCT region) FROM estimate_groups").fetchall()
+    assert found == [(regions,)]
+
+
+@pytest.mark.parametrize("published", ["generalization", "anatomy"])
+def test_what_values_of_far_places_show_says_little_of_neighbours(published):
+    """The young and the old have other values, and people of a group have theirs by lot."""
+    ages, carried = by_age(np.random.default_rng(1), 1000, 30)
+    off, errors = [], []
+    with estimating(published_by_age(ages, carried, published), declared_by_age(published)) as connection:
+        for age in range(100, 1000, 100):
+            found = connection.sql(f"FROM estimate(age < {age}, split := {quoted(NAME)})").fetchall()
+            for _, value, people, error, *_ in found:
+                off.append(abs(people - ((ages < age) & (carried == int(value[1:]))).sum()))
+                errors.append(error)
+    assert (np.array(off) <= 1.96 * np.array(errors) + 0.5).mean() > 0.94
+    assert np.mean(errors) < 2.5 * np.mean(off)
+
+
+def test_no_error_is_greater_than_the_groups_allow(tmp_path):
+    """Each group has one person of each value, and few groups are divided."""
+    declared = contract(age={"kind": "number", "domain": [0, 999]})
+    tables = grouped(np.random.default_rng(1), declared, 60, qi_0=(1000, True))
+    with connected(tmp_path, declared, tables) as connection:
+        groups = connection.sql("SELECT DISTINCT group_id, low, high FROM estimate_ends").pl()
+        for age in range(25, 1000, 25):
+            divided = groups.filter(pl.col("low") < age, pl.col("high") >= age).height
+            for *_, error, _, _, _, _ in connection.sql(
+                f"FROM estimate(age < {age}, split := {quoted(NAME)})"
+            ).fetchall():
+                assert error <= divided / 2 + 0.05
 
 
 def test_nobody_need_be_at_the_ends_of_an_interval_that_was_widened(tmp_path):
