@@ -13,7 +13,6 @@ import yaml
 
 from republish.anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible, SnapshotError
 from republish.anonymize.principles import principle_of
-from republish.orchestration.chain import merging
 from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.division import divide
 from republish.orchestration.chain.merging import merge_shards, write_groups
@@ -27,8 +26,9 @@ from republish.orchestration.rights.find import find
 from republish.orchestration.rights.forget import forget
 from republish.orchestration.series.shards import shard_numbers, shards_of
 from republish.orchestration.snapshots import sources
+from republish.orchestration.storage import parts
 from republish.orchestration.storage.manifest import MANIFEST, verify_series
-from republish.orchestration.storage.parts import table_files, write_parts
+from republish.orchestration.storage.parts import table_files
 from republish.orchestration.storage.store import SUMS, read_json, read_table
 from tests.hospital import (
     KEY,
@@ -210,12 +210,12 @@ def test_merged_shards_are_numbered_and_sorted_as_one_table_is(
     for shard in shards_of(series):
         own = groups.gather_every(SHARDS, shard.number).shuffle(seed=2).to_frame("group_id")
         own = own.with_columns(local=pl.int_range(1, pl.len() + 1))
-        parts = [
+        dealt = [
             some.join(own, on="group_id").with_columns(group_id="local").select(some.columns)
             for some in (linkage, *tables.values())
         ]
-        write_groups(shard, shard.within(folder), dict(zip(tables, parts[1:], strict=True)), parts[0])
-    monkeypatch.setattr(merging, "write_parts", parts_of_seven)
+        write_groups(shard, shard.within(folder), dict(zip(tables, dealt[1:], strict=True)), dealt[0])
+    monkeypatch.setattr(parts, "PART_ROWS", 7)
     files = merge_shards(series, FIRST, folder)
     for name, expected in tables.items():
         found = [pl.read_parquet(folder / file) for file in files if file.startswith(f"candidate-{name}/")]
@@ -224,10 +224,6 @@ def test_merged_shards_are_numbered_and_sorted_as_one_table_is(
     shown = tables[names[0]].group_by("group_id").agg(pl.exclude("group_id").unique().sort())
     alike = [one.join(shown, on="group_id").sort("patient_id").drop("group_id") for one in (merged, linkage)]
     assert alike[0].equals(alike[1])  # everybody is in a group that is published as theirs was
-
-
-def parts_of_seven(folder, frames):
-    return write_parts(folder, frames, 7)
 
 
 def test_who_changes_shard_is_convicted(one_release, hospital, tmp_path, monkeypatch):
