@@ -24,6 +24,7 @@ import polars as pl
 from republish.anonymize.errors import HomeError
 from republish.anonymize.formats.format import Tables
 from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.making import Clock
 from republish.orchestration.chain.snapshot import most_people
 from republish.orchestration.engine import the_engine
 from republish.orchestration.engine.sorting import KEY, keys_of, sorted_table
@@ -84,15 +85,17 @@ def write_groups(shard: Shard, folder: Path, published: Tables, linkage: pl.Data
     write_working_table(folder / KEYS, keys.to_frame())
 
 
-def merge_shards(series: Series, release: str, folder: Path) -> dict[str, str]:
+def merge_shards(series: Series, release: str, folder: Path, clock: Clock | None = None) -> dict[str, str]:
     """Merge the groups of all shards into the tables to be published, and number the shards' linkages alike.
+
+    `clock` is told what time the engine took (`merging`), and this process (`ranges`).
 
     Returns
     -------
     dict
         SHA-256 (hex) of the files of these tables and of the linkages, by their names in the folder.
     """
-    contract, shards, merging = series.contract, shards_of(series), folder / MERGING
+    contract, merging, clock = series.contract, folder / MERGING, clock or Clock()
     tables = principle_of(contract).format(contract).tables(contract)
     say_step("merging shards")
     shutil.rmtree(merging, ignore_errors=True)
@@ -100,22 +103,27 @@ def merge_shards(series: Series, release: str, folder: Path) -> dict[str, str]:
     try:
         ranges, people = ranges_of(series, release, folder)
         run, largest = the_engine().run, max(people // len(ranges), most_people(series, folder))
+        clock.lap("ranges")
         found = list(run(sorted_range, ranges, largest, "range"))
+        clock.lap("merging")
         say_step(f"merging shards, {sum(one.groups for one in found):,} groups")
         files: list[PartFile | LinkageFile] = [
             *(part for table in tables for part in _parts_of(merging, table, found)),
             *_linkages(jobs_of(series, release, folder), found),
         ]
+        clock.lap("ranges")
         digests = list(run(written, files, largest, "file"))
+        clock.lap("merging")
         for table in tables:
             shutil.rmtree(folder / f"{CANDIDATE}{table}", ignore_errors=True)
             (merging / f"{CANDIDATE}{table}").rename(folder / f"{CANDIDATE}{table}")
         sync(folder)
     finally:
         shutil.rmtree(merging, ignore_errors=True)
-    for shard in shards:
+    for shard in shards_of(series):
         for name in (GROUPS, KEYS, HOSTS):
             (shard.within(folder) / name).unlink()
+    clock.lap("ranges")
     return {one.name: digest for one, digest in zip(files, digests, strict=True)}
 
 
