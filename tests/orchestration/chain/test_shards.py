@@ -13,9 +13,11 @@ import yaml
 
 from republish.anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible, SnapshotError
 from republish.anonymize.principles import principle_of
+from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.division import divide
 from republish.orchestration.chain.merging import merge_shards, write_groups
+from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import FAULTS, KEPT, digest_of_source, take_snapshot
 from republish.orchestration.cli.examine import examine
 from republish.orchestration.dagster import metadata
@@ -24,12 +26,13 @@ from republish.orchestration.engine import engine as engines
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.rights.find import find
 from republish.orchestration.rights.forget import forget
+from republish.orchestration.series import release_record
 from republish.orchestration.series.shards import shard_numbers, shards_of
 from republish.orchestration.snapshots import sources
 from republish.orchestration.storage import parts
 from republish.orchestration.storage.manifest import MANIFEST, verify_series
 from republish.orchestration.storage.parts import table_files
-from republish.orchestration.storage.store import SUMS, read_json, read_table
+from republish.orchestration.storage.store import SUMS, read_json, read_table, sha256
 from tests.hospital import (
     KEY,
     RELEASES,
@@ -224,6 +227,33 @@ def test_merged_shards_are_numbered_and_sorted_as_one_table_is(
     shown = tables[names[0]].group_by("group_id").agg(pl.exclude("group_id").unique().sort())
     alike = [one.join(shown, on="group_id").sort("patient_id").drop("group_id") for one in (merged, linkage)]
     assert alike[0].equals(alike[1])  # everybody is in a group that is published as theirs was
+
+
+def test_publishing_compares_each_private_file_with_its_digest_once(begun, hospital, tmp_path, monkeypatch):
+    series, read = divided(hospital, tmp_path / "home"), []
+    take_snapshot(series, FIRST)
+    compare_snapshots(series, FIRST)
+    made = compute_candidate(series, FIRST).files
+    monkeypatch.setattr(release_record, "sha256", lambda file: read.append(file) or sha256(file))
+    publish(series, FIRST)
+    assert sorted(read) == sorted(series.private(FIRST) / name for name in made)
+    assert {"linkage.parquet", "part-0000.parquet"} <= {file.name for file in read}
+
+
+@pytest.mark.parametrize("name", ["shard-0001/linkage.parquet", "candidate-microdata/part-0000.parquet"])
+def test_a_candidate_of_which_a_shard_s_file_was_changed_is_none(series, name):
+    file = series.private(SECOND) / name
+    content = file.read_bytes()
+    assert series.committed(SECOND) is not None
+    file.write_bytes(content[:-1])
+    assert series.committed(SECOND) is None
+    file.unlink()
+    assert series.committed(SECOND) is None
+
+
+def test_a_record_without_files_asks_no_engine(tmp_path, monkeypatch):
+    monkeypatch.setattr(release_record, "the_engine", None)
+    assert release_record.is_unchanged(tmp_path, release_record.ReleaseRecord(parameters={}))
 
 
 def test_who_changes_shard_is_convicted(one_release, hospital, tmp_path, monkeypatch):
