@@ -38,13 +38,12 @@ class Released:
         hospital.declare(shards=SHARDS).under(PRINCIPLES[release_format], shards=SHARDS)
         self.series = hospital.series(folder / "two")
 
-    def deal(self, folder, rows=None):
-        """Write the groups of all shards; with 0 rows, none."""
-        tables = {name: table.head(rows) if rows == 0 else table for name, table in self.tables.items()}
+    def deal(self, folder, nobody_in=()):
+        """Write the groups of all shards; of some, by their numbers, none."""
         for shard in shards_of(self.series):
-            linkage = self.linkage.with_columns(pl.col("patient_id") + f" {shard.number}").head(
-                self.linkage.height if rows is None else rows
-            )
+            rows = 0 if shard.number in nobody_in else None
+            tables = {name: table[:rows] for name, table in self.tables.items()}
+            linkage = self.linkage.with_columns(pl.col("patient_id") + f" {shard.number}")[:rows]
             write_groups(shard, shard.within(folder), tables, linkage)
 
     def merge(self, folder):
@@ -65,7 +64,7 @@ def released(request, hospital, tmp_path, monkeypatch):
 def in_ranges(monkeypatch):
     """Ranges of so few people that many parts have rows of several."""
 
-    def cut(people=40, every=2):
+    def cut(people=100, every=2):
         monkeypatch.setattr(merging, "PEOPLE_OF_A_RANGE", people)
         monkeypatch.setattr(merging, "EVERY", every)
 
@@ -80,7 +79,7 @@ def test_no_byte_depends_on_the_ranges_or_on_where_groups_that_are_alike_are_cut
     expected = released.merge(tmp_path / "whole")
     first = f"candidate-{released.names[0]}/"
     assert sum(name.startswith(first) for name in expected) > 4
-    for people, every in ((40, 1), (70, 2), (7, 5), (1, 1)):
+    for people, every in ((40, 1), (90, 2), (25, 5)):
         in_ranges(people, every)
         folder = tmp_path / f"{people} {every}"
         released.deal(folder)
@@ -89,7 +88,7 @@ def test_no_byte_depends_on_the_ranges_or_on_where_groups_that_are_alike_are_cut
 
 
 def test_groups_that_are_alike_are_in_the_order_of_their_shards(released, in_ranges, tmp_path):
-    in_ranges(people=1, every=1)
+    in_ranges(people=25, every=1)
     released.deal(tmp_path / "merged")
     released.merge(tmp_path / "merged")
     own = [
@@ -107,7 +106,7 @@ def test_groups_that_are_alike_are_in_the_order_of_their_shards(released, in_ran
 
 def test_a_release_of_nobody_has_one_part_without_rows_for_each_table(released, in_ranges, tmp_path):
     in_ranges()
-    released.deal(tmp_path / "merged", rows=0)
+    released.deal(tmp_path / "merged", nobody_in=range(SHARDS))
     found = released.merge(tmp_path / "merged")
     tables = {name for name in found if name.startswith("candidate-")}
     assert tables == {f"candidate-{name}/part-0000.parquet" for name in released.names}
@@ -115,6 +114,17 @@ def test_a_release_of_nobody_has_one_part_without_rows_for_each_table(released, 
         table = undated(read_table(tmp_path / f"merged/candidate-{name}/part-0000.parquet"), FIRST)
         assert table.is_empty()
         assert table.schema == released.tables[name].schema
+
+
+def test_shards_without_groups_are_merged_with_others(released, in_ranges, tmp_path):
+    released.deal(tmp_path / "whole", nobody_in=[0, 2])
+    expected = released.merge(tmp_path / "whole")
+    in_ranges()
+    released.deal(tmp_path / "merged", nobody_in=[0, 2])
+    assert released.merge(tmp_path / "merged") == expected
+    for name, table in released.tables.items():
+        files = sorted((tmp_path / f"merged/candidate-{name}").iterdir())
+        assert undated(pl.concat(map(read_table, files)), FIRST).equals(table)
 
 
 class Twice:

@@ -148,13 +148,17 @@ def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(series, hospit
 
 
 def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(one_release, monkeypatch):
-    series = one_release
-    everything = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
-    assert everything.height == series.committed(FIRST).counts.tuples
+    series, made = one_release, one_release.committed(FIRST)
+    everything = metadata._some_groups(series, FIRST, made)["microdata"]
+    assert everything.height == made.counts.tuples
     monkeypatch.setattr(metadata, "GROUPS_SHOWN", 10)
-    some = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
+    some = metadata._some_groups(series, FIRST, made)["microdata"]
     assert 10 <= some["group_id"].n_unique() < 21
     assert some.equals(everything.join(some, on="group_id", how="semi", maintain_order="left"))
+    folder = series.private(FIRST) / "candidate-microdata"
+    files = parts.write_parts(folder, [read_table(folder / parts.part_name(0))], 50)
+    assert len(files) > 4
+    assert metadata._some_groups(series, FIRST, made)["microdata"].equals(some)
 
 
 def test_the_bytes_do_not_depend_on_how_many_processes_there_are(
