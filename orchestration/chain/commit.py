@@ -45,8 +45,7 @@ def commit(
     contract, parts = series.contract, made.shards
     files = made.files
     if contract.shards > 1:
-        files |= merge_shards(series, release, folder)
-        clock.lap("merging")
+        files |= merge_shards(series, release, folder, clock)
     seconds = dict(clock.seconds) if contract.shards > 1 else _added(parts[0].seconds, clock.seconds)
     committed = ReleaseRecord(
         made_from=present,

@@ -64,10 +64,10 @@ def publish(series: Series, release: str) -> Publication:
         with only_one(series.home.path, "the people of its products", name=".people-lock"):
             if series.contract.published_to:
                 _put_missing(series, release)
-            if is_new:
-                _publish(series, release, folder)
+            committed = _publish(series, release, folder) if is_new else None
             stated = series.verify(release)
-            digest = series.record_publication(release)  # with what the contract declares of other products
+            # With what the contract declares of other products.
+            digest = series.record_publication(release, committed)
         if is_new:
             note(series.home, "published", series.name, series.file.sha256, release=release)
         name_home(series)
@@ -79,7 +79,8 @@ def publish(series: Series, release: str) -> Publication:
         return Publication(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)
 
 
-def _publish(series: Series, release: str, folder: Path) -> None:
+def _publish(series: Series, release: str, folder: Path) -> ReleaseRecord:
+    """Publish the candidate of a release; returns that."""
     private = series.private(release)
     committed = _audited(series, release)
     previous = series.previous(release)
@@ -112,6 +113,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
 
     public_folder(folder.parent, series.home.path)
     write_folder(folder, files, lambda written: manifest(described, written), last)
+    return committed
 
 
 def describe(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from republish.orchestration.dagster.charts import picture
 from republish.orchestration.dagster.figures import as_text, legible, named, plotted
 from republish.orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from republish.orchestration.dagster.preview import preview
+from republish.orchestration.engine import the_engine
 from republish.orchestration.languages.language import Language
 from republish.orchestration.over_releases import over_releases, what_changed
 from republish.orchestration.readers.datapackage.dated import undated
@@ -208,18 +210,18 @@ def _some_groups(series: Series, release: str, committed: ReleaseRecord) -> dict
     Numbers are given in the order of what is published, so these groups are of everywhere in it.
     """
     folder, release_format = series.private(release), principle_of(series.contract).format(series.contract)
-    groups = committed.counts.groups if committed.counts else 0
-    is_shown = pl.col("group_id") % max(1, groups // GROUPS_SHOWN) == 0
-    named = {
-        name: undated(
-            scan_parts(table_files(folder, f"{CANDIDATE}{name}"))
-            .filter(is_shown)
-            .collect(engine="streaming"),
-            release,
-        )
-        for name in release_format.tables(series.contract)
-    }
+    groups, people = (committed.counts.groups, committed.counts.people) if committed.counts else (0, 0)
+    drawn, named = partial(_drawn, max(1, groups // GROUPS_SHOWN)), {}
+    for name in release_format.tables(series.contract):
+        files = table_files(folder, f"{CANDIDATE}{name}")
+        found = the_engine().run(drawn, files, people // max(1, len(files)), "chart")
+        named[name] = undated(pl.concat(found), release)
     return release_format.internal(named, series.contract)
+
+
+def _drawn(one_in: int, part: Path) -> pl.DataFrame:
+    """The rows of some groups in a part of a table: one group in so many."""
+    return scan_parts([part]).filter(pl.col("group_id") % one_in == 0).collect(engine="streaming")
 
 
 def _is_kept(folder: Path, committed: ReleaseRecord) -> bool:

@@ -13,6 +13,7 @@ import polars as pl
 from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
 from republish.anonymize.principle.state import State
 from republish.anonymize.promise import Promise, promise_of
+from republish.orchestration.engine import the_engine
 from republish.orchestration.expectations.verdict import Verdict
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.storage.sealed import read_sealed, write_sealed
@@ -173,10 +174,24 @@ def read_committed(folder: Path, key: bytes) -> ReleaseRecord | None:
 
 
 def is_unchanged(folder: Path, committed: ReleaseRecord) -> bool:
-    """Whether the files in a private folder are those that are recorded of its candidate."""
+    """Whether the files in a private folder are those that are recorded of its candidate.
+
+    The engine's workers read those of people who are divided, each a shard's.
+    """
+    own: dict[Path, dict[str, str]] = {}
+    for name, digest in committed.files.items():
+        own.setdefault((folder / name).parent, {})[Path(name).name] = digest
+    if not own:
+        return True
+    people = committed.counts.people // len(own) if committed.counts else 0
+    return all([*the_engine().run(are_unchanged, list(own.items()), people, "folder")])
+
+
+def are_unchanged(recorded: tuple[Path, Mapping[str, str]]) -> bool:
+    """Whether files in a folder have the SHA-256 (hex) that is recorded of them, by name."""
+    folder, files = recorded
     return all(
-        (folder / name).is_file() and sha256(folder / name) == digest
-        for name, digest in committed.files.items()
+        (folder / name).is_file() and sha256(folder / name) == digest for name, digest in files.items()
     )
 
 

@@ -290,8 +290,11 @@ class Series:
             facts = Facts(terms, {}, self.contract.same_people)
             write_facts(self.home, self.contract.product, self.contract.series, facts)
 
-    def record_publication(self, release: str) -> str:
-        """Note that a release is a fact, and in history; returns the SHA-256 (hex) of its manifest."""
+    def record_publication(self, release: str, committed: ReleaseRecord | None = None) -> str:
+        """Note that a release is a fact, and in history; returns the SHA-256 (hex) of its manifest.
+
+        `committed` is its candidate, where its files were compared with it just now.
+        """
         digest = sha256(self.published(release) / MANIFEST)
         facts = self._facts([release])
         if facts.published.get(release) != digest:
@@ -300,7 +303,7 @@ class Series:
         # The earlier ones, too, if the history turns out to be damaged and is begun anew.
         for one, vouched in sorted(facts.published.items(), reverse=True):
             if self.history.published(self.contract.product, self.contract.series).get(one) != vouched:
-                self._enter(one, vouched)
+                self._enter(one, vouched, committed if one == release else None)
         return digest
 
     @property
@@ -398,9 +401,9 @@ class Series:
                 " --published. If the series did not publish it, take it away"
             )
 
-    def _enter(self, release: str, manifest_sha256: str) -> None:
-        """Enter a published release into history."""
-        stated, committed = read_json(self.published(release) / MANIFEST), self.committed(release)
+    def _enter(self, release: str, manifest_sha256: str, known: ReleaseRecord | None) -> None:
+        """Enter a published release into history, by its candidate if that is known to be as it was."""
+        stated, committed = read_json(self.published(release) / MANIFEST), known or self.committed(release)
         assert stated is not None
         files = {} if committed is None else committed.files
         own = sorted(name for name in files if Path(name).name == "buckets.parquet")

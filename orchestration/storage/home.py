@@ -46,6 +46,10 @@ class Home:
         is_shared = self.path.is_dir() and self.path.stat().st_mode & SHARED == SHARED
         (_shared.add if is_shared else _shared.discard)(self.path)
 
+    def __reduce__(self) -> tuple[type[Home], tuple[Path, bytes | None, bool]]:
+        """A process that it is sent to makes it anew, and so notes that, too."""
+        return type(self), (self.path, self.stand_in, self.is_rehearsal)
+
     @classmethod
     def at(cls, path: Path | None = None, default: Path | None = None) -> Home:
         """The home at a path, or at REPUBLISH_HOME, or at a default, or at ./var; made if it isn't there.

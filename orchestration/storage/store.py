@@ -34,17 +34,24 @@ def write_table(file: Path, table: pl.DataFrame) -> None:
     _write(file, lambda partial: encode_table(table, partial))
 
 
-def write_working_table(file: Path, table: pl.DataFrame) -> None:
-    """Write Parquet that is never published. Pseudonyms, most of it, can't be packed: less is tried."""
-    _write(file, lambda partial: encode_table(table, partial, effort=1))
+def write_working_table(file: Path, table: pl.DataFrame, block: int | None = None) -> None:
+    """Write Parquet that is never published. Pseudonyms, most of it, can't be packed: less is tried.
+
+    `block` rows are the fewest that can be read of it (`read_rows`); None for as many as polars has it.
+    """
+    _write(file, lambda partial: encode_table(table, partial, effort=1, block=block))
 
 
-def encode_table(table: pl.DataFrame, into: Path | BytesIO, effort: int | None = None) -> None:
+def encode_table(
+    table: pl.DataFrame, into: Path | BytesIO, effort: int | None = None, block: int | None = None
+) -> None:
     """The Parquet that a table is published as: its bytes depend on its rows alone.
 
-    `effort` is a level of zstd, of files that are not published.
+    `effort` is a level of zstd, and `block` the rows of a group, of files that are not published.
     """
-    table.rechunk().write_parquet(into, compression="zstd", compression_level=effort, statistics=False)
+    table.rechunk().write_parquet(
+        into, compression="zstd", compression_level=effort, statistics=False, row_group_size=block
+    )
 
 
 def write_csv(file: Path, table: pl.DataFrame) -> None:
@@ -157,6 +164,20 @@ def read_table(file: Path, columns: list[str] | None = None) -> pl.DataFrame:
     Raises HomeError if it is not there, or is no Parquet file that can be read.
     """
     return _read(file, lambda: pl.read_parquet(file, columns=columns, glob=False, hive_partitioning=False))
+
+
+def read_rows(file: Path, start: int, rows: int) -> pl.DataFrame:
+    """So many rows of a table from one on, counted from 0. Raises as `read_table` does."""
+    return _read(
+        file,
+        lambda: pl.scan_parquet(file, glob=False, hive_partitioning=False).slice(start, rows).collect(),
+    )
+
+
+def read_height(file: Path) -> int:
+    """The number of a table's rows; none of them is read. Raises as `read_table` does."""
+    scanned = pl.scan_parquet(file, glob=False, hive_partitioning=False)
+    return _read(file, lambda: int(scanned.select(pl.len()).collect().item()))
 
 
 def read_columns(file: Path) -> list[str]:

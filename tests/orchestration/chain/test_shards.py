@@ -13,10 +13,11 @@ import yaml
 
 from republish.anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible, SnapshotError
 from republish.anonymize.principles import principle_of
-from republish.orchestration.chain import merging
+from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.division import divide
 from republish.orchestration.chain.merging import merge_shards, write_groups
+from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import FAULTS, KEPT, digest_of_source, take_snapshot
 from republish.orchestration.cli.examine import examine
 from republish.orchestration.dagster import metadata
@@ -25,11 +26,13 @@ from republish.orchestration.engine import engine as engines
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.rights.find import find
 from republish.orchestration.rights.forget import forget
+from republish.orchestration.series import release_record
 from republish.orchestration.series.shards import shard_numbers, shards_of
 from republish.orchestration.snapshots import sources
+from republish.orchestration.storage import parts
 from republish.orchestration.storage.manifest import MANIFEST, verify_series
-from republish.orchestration.storage.parts import table_files, write_parts
-from republish.orchestration.storage.store import SUMS, read_json, read_table
+from republish.orchestration.storage.parts import table_files
+from republish.orchestration.storage.store import SUMS, read_json, read_table, sha256
 from tests.hospital import (
     KEY,
     RELEASES,
@@ -145,13 +148,17 @@ def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(series, hospit
 
 
 def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(one_release, monkeypatch):
-    series = one_release
-    everything = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
-    assert everything.height == series.committed(FIRST).counts.tuples
+    series, made = one_release, one_release.committed(FIRST)
+    everything = metadata._some_groups(series, FIRST, made)["microdata"]
+    assert everything.height == made.counts.tuples
     monkeypatch.setattr(metadata, "GROUPS_SHOWN", 10)
-    some = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
+    some = metadata._some_groups(series, FIRST, made)["microdata"]
     assert 10 <= some["group_id"].n_unique() < 21
     assert some.equals(everything.join(some, on="group_id", how="semi", maintain_order="left"))
+    folder = series.private(FIRST) / "candidate-microdata"
+    files = parts.write_parts(folder, [read_table(folder / parts.part_name(0))], 50)
+    assert len(files) > 4
+    assert metadata._some_groups(series, FIRST, made)["microdata"].equals(some)
 
 
 def test_the_bytes_do_not_depend_on_how_many_processes_there_are(
@@ -210,12 +217,12 @@ def test_merged_shards_are_numbered_and_sorted_as_one_table_is(
     for shard in shards_of(series):
         own = groups.gather_every(SHARDS, shard.number).shuffle(seed=2).to_frame("group_id")
         own = own.with_columns(local=pl.int_range(1, pl.len() + 1))
-        parts = [
+        dealt = [
             some.join(own, on="group_id").with_columns(group_id="local").select(some.columns)
             for some in (linkage, *tables.values())
         ]
-        write_groups(shard, shard.within(folder), dict(zip(tables, parts[1:], strict=True)), parts[0])
-    monkeypatch.setattr(merging, "write_parts", parts_of_seven)
+        write_groups(shard, shard.within(folder), dict(zip(tables, dealt[1:], strict=True)), dealt[0])
+    monkeypatch.setattr(parts, "PART_ROWS", 7)
     files = merge_shards(series, FIRST, folder)
     for name, expected in tables.items():
         found = [pl.read_parquet(folder / file) for file in files if file.startswith(f"candidate-{name}/")]
@@ -226,8 +233,31 @@ def test_merged_shards_are_numbered_and_sorted_as_one_table_is(
     assert alike[0].equals(alike[1])  # everybody is in a group that is published as theirs was
 
 
-def parts_of_seven(folder, frames):
-    return write_parts(folder, frames, 7)
+def test_publishing_compares_each_private_file_with_its_digest_once(begun, hospital, tmp_path, monkeypatch):
+    series, read = divided(hospital, tmp_path / "home"), []
+    take_snapshot(series, FIRST)
+    compare_snapshots(series, FIRST)
+    made = compute_candidate(series, FIRST).files
+    monkeypatch.setattr(release_record, "sha256", lambda file: read.append(file) or sha256(file))
+    publish(series, FIRST)
+    assert sorted(read) == sorted(series.private(FIRST) / name for name in made)
+    assert {"linkage.parquet", "part-0000.parquet"} <= {file.name for file in read}
+
+
+@pytest.mark.parametrize("name", ["shard-0001/linkage.parquet", "candidate-microdata/part-0000.parquet"])
+def test_a_candidate_of_which_a_shard_s_file_was_changed_is_none(series, name):
+    file = series.private(SECOND) / name
+    content = file.read_bytes()
+    assert series.committed(SECOND) is not None
+    file.write_bytes(content[:-1])
+    assert series.committed(SECOND) is None
+    file.unlink()
+    assert series.committed(SECOND) is None
+
+
+def test_a_record_without_files_asks_no_engine(tmp_path, monkeypatch):
+    monkeypatch.setattr(release_record, "the_engine", None)
+    assert release_record.is_unchanged(tmp_path, release_record.ReleaseRecord(parameters={}))
 
 
 def test_who_changes_shard_is_convicted(one_release, hospital, tmp_path, monkeypatch):

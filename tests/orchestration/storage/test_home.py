@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 
 from republish.anonymize.errors import HomeError
+from republish.orchestration.storage import home as homes
 from republish.orchestration.storage.home import Home, only_for_the_owner, private_folder, public_folder
 from republish.orchestration.storage.store import (
     clear_partial,
@@ -207,3 +209,17 @@ def test_what_is_published_can_be_read_in_a_copy_and_the_home_by_its_owner_alone
     (home / "published").mkdir(mode=0o700)  # as an older version made it
     public_folder(home / "published/hospital", home)
     assert modes(home) == {"home": 0o700, "published": 0o755, "hospital": 0o755}
+
+
+@pytest.mark.parametrize(("of_home", "of_file"), [(0o2750, 0o640), (0o700, 0o600)])
+def test_a_process_that_a_home_is_sent_to_shares_what_it_writes_with_the_group_alike(
+    tmp_path, monkeypatch, of_home, of_file
+):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home").chmod(of_home)
+    home = Home(tmp_path / "home", b"stands in", is_rehearsal=True)
+    monkeypatch.setattr(homes, "_shared", set())  # as in another process
+    sent = copy(home)  # as pickle does
+    assert sent == home
+    write_json(sent.path / "private/one.json", {})
+    assert (tmp_path / "home/private/one.json").stat().st_mode & 0o777 == of_file
