@@ -103,7 +103,8 @@ def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_
     assert (code, err) == (0, [])
     assert what.endswith("tables.parquet: 3 tables of 300 people, told apart by estimate_copy")
     assert said == (
-        "They show how values go with age, sex, birthplace. They can't show it for zipcode: leave that out of models."
+        "They show how values go with age, sex, birthplace."
+        " They can't show it for zipcode: leave that out of models."
     )
     tables = pl.read_parquet(file)
     assert republish("impute", folder, tmp_path / "lot.parquet", "--copies", 3)[0] == 0
