@@ -74,8 +74,8 @@ class Spent(NamedTuple):
 
 
 def tables(
-    people: tuple[int, ...] = (5_000_000, 50_000_000),
-    shards: tuple[int, ...] = (5, 50),
+    people: tuple[int, ...] = (5_000_000, 100_000_000),
+    shards: tuple[int, ...] = (5, 100),
     chunk: int = 1_000_000,
     limit: int = 8_192,
     engine: str = "local[2]",
@@ -175,7 +175,7 @@ def _releases(
         words = ["release", str(contract), "--through", release, "--home", str(home)]
         command = [sys.executable, "-m", "republish.orchestration.cli", *words]
         began = time.time()
-        spent = watched(command, limit, {"REPUBLISH_ENGINE": engine, "REPUBLISH_LIMITS": "rows=100000000"})
+        spent = watched(command, limit, {"REPUBLISH_ENGINE": engine, "REPUBLISH_LIMITS": "rows=1000000000"})
         (work / f"{release}.parquet").unlink()
         series = Series(load_contract(contract), Home.named(home))
         committed, private = series.record(release), series.private(release)
