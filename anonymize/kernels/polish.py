@@ -203,7 +203,7 @@ def _look_at(values: Floats, member: Ints, j: int, groups: Ints, block: _Block) 
 def _add_up(values: Floats, people: Ints, block: _Block, cost: Floats) -> None:
     """Write the growth of each group's intervals, a column each, if each of n tuples joins it, a row each.
 
-    The processor does the inner loops in strides, which it can't with parts of arrays.
+    The inner loops index whole arrays, not slices of them, so that the compiler can vectorize them.
     """
     n = len(people)
     low, high, mixed, mixed_by_lacking = block
@@ -227,8 +227,8 @@ def _add_up(values: Floats, people: Ints, block: _Block, cost: Floats) -> None:
 def assign_at_least_cost(cost: Floats, n: int, solution: Ints) -> None:
     """Write the column that each of the first n rows gets, one of the first n, at least cost.
 
-    The Hungarian algorithm by shortest augmenting paths, O(n^3). Every step looks at all columns, those that
-    a path has reached as infinitely far, so that the processor does it in strides.
+    The Hungarian algorithm by shortest augmenting paths, O(n^3). Every step looks at all columns, and takes
+    those that a path has reached as infinitely far, so that the compiler can vectorize the loop.
     """
     by_row, by_column = np.zeros(n), np.zeros(n)
     row_of = np.full(n, -1, np.int64)

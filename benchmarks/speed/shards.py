@@ -9,10 +9,11 @@ writes what; *merging* is sorting, numbering and writing them. *Noting* is compa
 digests and noting who is published, *publishing* the rest, with the end of the command. Seconds are longer
 where a machine is busy with other work; CPU seconds are not.
 
-On paper, one process publishes as quickly as here. For each range and shard it takes as long to cut ranges,
-which is too long by far where few shards were measured. The executors share the rest. Each has four cores,
-and works on four shards, ranges or parts at a time. *GiB each* is what an executor takes, by what a process
-and each person of its shards are reckoned to take (`orchestration/engine/local.py`).
+On paper, one process publishes as quickly as here. To cut ranges takes as long as here for each pair of a
+range and a shard: where few shards were measured, this is far too long. The executors share the rest.
+Each has four cores, and works on four shards, ranges or parts at a time. *GiB each* is what an executor
+takes, by what a process and each person of its shards are reckoned to take
+(`orchestration/engine/local.py`).
 """
 
 from __future__ import annotations
