@@ -7,9 +7,9 @@ VARIABLES = {
 }
 """What a process of ours has, and what Great Expectations' has from it.
 
-jemalloc, the allocator of polars, keeps memory that it no longer uses for fifteen seconds, by default for half
-of one. To ask the system for this memory again took a tenth of a large release. Where memory was kept for
-ever, a process that works on one shard after the other took more with each: 3.9 GiB after 16 shards of
+jemalloc, the allocator of polars, keeps memory that it no longer uses for fifteen seconds, by default for
+half of one. To ask the system for this memory again took a tenth of a large release. Where memory was kept
+for ever, a process that works on one shard after the other took more with each: 3.9 GiB after 16 shards of
 500,000 people, for 3.2, in the same processor time.
 
 The threads of numba's parallel kernels sleep until there is work. Otherwise they wait in a loop, and on a

@@ -26,7 +26,7 @@ from republish.anonymize.formats import GENERALIZATION
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.readers.datapackage.folder import column_types, texts
 from republish.orchestration.storage.manifest import COUNTED, Described, manifest, sums
-from republish.orchestration.storage.parts import write_parts
+from republish.orchestration.storage.parts import part_name
 from republish.orchestration.storage.store import write_folder, write_table
 
 QUICK = {"verified": 20_000, "estimated": 5_000}
@@ -60,8 +60,11 @@ def _published(place: Path, contract: Contract, rows: int, parts: int | None, se
             write_table(place / f"{table}.parquet", pl.concat(frames))
             files[f"{table}.parquet"] = place / f"{table}.parquet"
         else:
-            written = write_parts(place / table, frames, parts)
-            files |= {f"{table}/{file.name}": file for file in written}
+            (place / table).mkdir()
+            for number, part in enumerate(pl.concat(frames).iter_slices(parts)):
+                name = f"{table}/{part_name(number)}"
+                write_table(place / name, part)
+                files[name] = place / name
     counts = dict(zip(COUNTED, (rows, rows // GROUP, 1, 0), strict=True))
     described = Described(
         product=contract.product, series=contract.series, release=DATE, n=1, format=GENERALIZATION.name,

@@ -7,14 +7,9 @@ one ends says nothing.
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
-
-from republish.orchestration.storage.home import private_folder, sync
-from republish.orchestration.storage.store import PARTIAL, write_table
 
 PART_ROWS = 2_000_000
 """The rows of a part; the last one may have fewer."""
@@ -26,59 +21,6 @@ SUFFIX = ".parquet"
 def part_name(number: int) -> str:
     """The name of a part's file; parts are counted from 0."""
     return f"part-{number:04}{SUFFIX}"
-
-
-def write_parts(folder: Path, frames: Iterable[pl.DataFrame], rows: int | None = None) -> list[Path]:
-    """Write a table as a folder of parts, which appears under its name when all of them are on disk.
-
-    About two parts are in memory at a time. What a part's file is depends on its rows alone.
-
-    Parameters
-    ----------
-    folder
-        Where the parts go, in place of what is there.
-    frames
-        The table in its order, in pieces of any size; one without rows for an empty table.
-    rows
-        Of each part but the last; None for `PART_ROWS`.
-
-    Returns
-    -------
-    list of Path
-        The parts in order. A table without rows is one part without rows.
-
-    Raises
-    ------
-    HomeError
-        If a part can't be written; nothing of the folder is left.
-    """
-    partial = folder.with_name(f".{folder.name}{PARTIAL}")
-    shutil.rmtree(partial, ignore_errors=True)
-    private_folder(partial)
-    names = []
-    try:
-        for number, part in enumerate(_cut(frames, rows or PART_ROWS)):
-            names.append(part_name(number))
-            write_table(partial / names[-1], part)
-        sync(partial)
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.rename(folder)
-        sync(folder.parent)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return [folder / name for name in names]
-
-
-def _cut(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
-    """Cut a table into pieces of so many rows; the last may have fewer, and none if it is the only one."""
-    rest, is_first = pl.DataFrame(), True
-    for frame in frames:
-        rest = pl.concat([rest, frame], rechunk=False) if rest.width else frame
-        while len(rest) > rows:
-            yield rest[:rows]
-            rest, is_first = rest[rows:], False
-    if len(rest) or is_first:
-        yield rest
 
 
 def table_of(name: str) -> str | None:

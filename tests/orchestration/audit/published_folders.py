@@ -10,7 +10,7 @@ from rich.console import Console
 from republish.orchestration.audit.command import audit
 from republish.orchestration.readers.datapackage.folder import texts_of_package
 from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, Described, manifest, sums
-from republish.orchestration.storage.parts import table_of, write_parts
+from republish.orchestration.storage.parts import part_name, table_of
 from republish.orchestration.storage.store import SUMS, sha256, write_table
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
@@ -98,6 +98,15 @@ def seal(folder):
     (folder / SUMS).write_text(sums(folder, stated))
 
 
+def write_parts(folder, table, rows):
+    """Write a table in parts of so many rows; returns their files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / part_name(number) for number in range(-(-len(table) // rows))]
+    for file, part in zip(files, table.iter_slices(rows), strict=True):
+        write_table(file, part)
+    return files
+
+
 def divide(series, rows):
     """Let every release of a series be what it would be if its tables were in parts of so many rows."""
     before = None
@@ -107,7 +116,7 @@ def divide(series, rows):
         for resource in package["resources"]:
             file = release / resource["path"]
             if table_of(file.name):
-                parts = write_parts(release / file.stem, [pl.read_parquet(file)], rows)
+                parts = write_parts(release / file.stem, pl.read_parquet(file), rows)
                 file.unlink()
                 del stated["files"][file.name]
                 resource["path"] = [f"{file.stem}/{part.name}" for part in parts]

@@ -44,6 +44,7 @@ from tests.hospital import (
     make_by_dagster,
     published,
 )
+from tests.orchestration.audit.published_folders import write_parts
 
 FIRST, SECOND, THIRD = RELEASES
 SHARDS = 3
@@ -156,7 +157,7 @@ def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(one_rele
     assert 10 <= some["group_id"].n_unique() < 21
     assert some.equals(everything.join(some, on="group_id", how="semi", maintain_order="left"))
     folder = series.private(FIRST) / "candidate-microdata"
-    files = parts.write_parts(folder, [read_table(folder / parts.part_name(0))], 50)
+    files = write_parts(folder, read_table(folder / parts.part_name(0)), 50)
     assert len(files) > 4
     assert metadata._some_groups(series, FIRST, made)["microdata"].equals(some)
 
