@@ -6,6 +6,8 @@ from numba import prange
 from republish.anonymize.arrays import Floats, Ints, Words
 from republish.anonymize.kernels.compiled import compiled, int64, uint64
 
+RUNS = 64
+"""So many runs of points are divided among threads."""
 DE_BRUIJN = uint64(0x03F79D71B4CB0A89)
 """Shifted left by each of 0 to 63 places, it has another number in its highest six bits."""
 PLACES = np.empty(64, np.int64)
@@ -18,6 +20,9 @@ def cover(
     points: Floats, cells: Ints, lows: Floats, highs: Floats, reached: Words, sets: Words
 ) -> tuple[Words, Ints, Ints]:
     """The union of the bitsets of all boxes that cover each point, and which boxes those are.
+
+    Points of which many after each other are in the same cells of the first attributes take less time, and
+    so do boxes that are side by side in the first attribute.
 
     Parameters
     ----------
@@ -49,24 +54,27 @@ def cover(
     first = np.full(len(points), -1, dtype=np.int32)
     covering = np.zeros(len(points), dtype=np.int32)
     is_decided = points.shape[1] == 0
-    for p in prange(len(points)):
-        found, missing = 0, 1
-        every = _near(reached, cells[p])
-        for word in range(len(every)):
-            near = every[word]
-            # Once nothing can be added to the union, boxes are only counted.
-            while near and (missing or not is_decided):
-                box, near = _next(near, word)
-                if is_decided or _covers(lows, highs, box, points, p):
-                    if found == 0:
-                        first[p] = box
-                    found += 1
-                    missing = 0
-                    for w in range(width):
-                        union[p, w] |= sets[box, w]
-                        missing |= union[p, w] != everything[w]
-            found += int64(_ones(near))
-        covering[p] = found
+    for run in prange(RUNS):
+        words, at, many = _all_boxes(reached)
+        since = run * len(points) // RUNS
+        for p in range(since, (run + 1) * len(points) // RUNS):
+            _narrow(reached, cells, p, since, words, at, many)
+            found, missing = 0, 1
+            for i in range(many[-1]):
+                near = words[-1, i]
+                # Once nothing can be added to the union, boxes are only counted.
+                while near and (missing or not is_decided):
+                    box, near = _next(near, at[-1, i])
+                    if is_decided or _covers(lows, highs, box, points, p):
+                        if found == 0:
+                            first[p] = box
+                        found += 1
+                        missing = 0
+                        for w in range(width):
+                            union[p, w] |= sets[box, w]
+                            missing |= union[p, w] != everything[w]
+                found += int64(_ones(near))
+            covering[p] = found
     return union, first, covering
 
 
@@ -82,12 +90,13 @@ def covering(points: Floats, cells: Ints, lows: Floats, highs: Floats, reached: 
     ends = np.zeros(len(points) + 1, dtype=np.int64)
     boxes = np.empty(len(points), dtype=np.int32)
     found = 0
+    words, at, many = _all_boxes(reached)
     for p in range(len(points)):
-        every = _near(reached, cells[p])
-        for word in range(len(every)):
-            near = every[word]
+        _narrow(reached, cells, p, 0, words, at, many)
+        for i in range(many[-1]):
+            near = words[-1, i]
             while near:
-                box, near = _next(near, word)
+                box, near = _next(near, at[-1, i])
                 if _covers(lows, highs, box, points, p):
                     if found == len(boxes):
                         boxes = np.concatenate((boxes, np.empty_like(boxes)))
@@ -113,13 +122,38 @@ def reaching(begin: Ints, to: Ints, cells: int) -> Words:
     return reached
 
 
-@compiled(inline="always")
-def _near(reached: Words, cells: Ints) -> Words:
-    """uint64[n]: the boxes that reach into one point's cell of every attribute."""
-    near: Words = reached[0, cells[0]].copy()
-    for a in range(1, len(cells)):
-        near &= reached[a, cells[a]]
-    return near
+@compiled()
+def _all_boxes(reached: Words) -> tuple[Words, Ints, Ints]:
+    """Where `_narrow` keeps the boxes near a point, by the first 0, 1, … attributes: at first all, by none."""
+    attributes, _, count = reached.shape
+    words = np.empty((attributes + 1, count), dtype=np.uint64)
+    words[0] = ~uint64(0)
+    at = np.empty((attributes + 1, count), dtype=np.int64)
+    at[0] = np.arange(count)
+    many = np.zeros(attributes + 1, dtype=np.int64)
+    many[0] = count
+    return words, at, many
+
+
+@compiled()
+def _narrow(reached: Words, cells: Ints, p: int, since: int, words: Words, at: Ints, many: Ints) -> None:
+    """Find the boxes that reach into a point's cell of the first 0, 1, … attributes, of all in the last row.
+
+    Row `a` has the first `many[a]` words that are not empty, and their places. Those of the point before are
+    kept, if there is one, as far as both are in the same cells.
+    """
+    attributes, start = cells.shape[1], 0
+    if p > since:
+        while start < attributes and cells[p, start] == cells[p - 1, start]:
+            start += 1
+    for a in range(start, attributes):
+        there, found = reached[a, cells[p, a]], 0
+        for i in range(many[a]):
+            word = words[a, i] & there[at[a, i]]
+            words[a + 1, found] = word
+            at[a + 1, found] = at[a, i]
+            found += word != 0
+        many[a + 1] = found
 
 
 @compiled(inline="always")
