@@ -46,10 +46,7 @@ def cover(
     covering : int32[p]
         How many boxes cover the point.
     """
-    width = sets.shape[1]
-    everything = np.zeros(width, dtype=np.uint64)
-    for box in range(len(sets)):
-        everything |= sets[box]
+    width, everything = sets.shape[1], _united(sets)
     union = np.zeros((len(points), width), dtype=np.uint64)
     first = np.full(len(points), -1, dtype=np.int32)
     covering = np.zeros(len(points), dtype=np.int32)
@@ -123,6 +120,15 @@ def reaching(begin: Ints, to: Ints, cells: int) -> Words:
 
 
 @compiled()
+def _united(sets: Words) -> Words:
+    """The union of all bitsets. (In a function that is not parallel: threads would meet at each of them.)"""
+    everything = np.zeros(sets.shape[1], dtype=np.uint64)
+    for box in range(len(sets)):
+        everything |= sets[box]
+    return everything
+
+
+@compiled()
 def _all_boxes(reached: Words) -> tuple[Words, Ints, Ints]:
     """Where `_narrow` keeps the boxes near a point, by the first 0, 1, … attributes: at first all, by none."""
     attributes, _, count = reached.shape
@@ -147,9 +153,9 @@ def _narrow(reached: Words, cells: Ints, p: int, since: int, words: Words, at: I
         while start < attributes and cells[p, start] == cells[p - 1, start]:
             start += 1
     for a in range(start, attributes):
-        there, found = reached[a, cells[p, a]], 0
+        cell, found = cells[p, a], 0
         for i in range(many[a]):
-            word = words[a, i] & there[at[a, i]]
+            word = words[a, i] & reached[a, cell, at[a, i]]
             words[a + 1, found] = word
             at[a + 1, found] = at[a, i]
             found += word != 0
