@@ -121,7 +121,7 @@ def reaching(begin: Ints, to: Ints, cells: int) -> Words:
 
 @compiled()
 def _united(sets: Words) -> Words:
-    """The union of all bitsets. (In a function that is not parallel: threads would meet at each of them.)"""
+    """The union of all bitsets. Within a parallel function, threads would meet at each of them."""
     everything = np.zeros(sets.shape[1], dtype=np.uint64)
     for box in range(len(sets)):
         everything |= sets[box]
@@ -130,7 +130,7 @@ def _united(sets: Words) -> Words:
 
 @compiled()
 def _all_boxes(reached: Words) -> tuple[Words, Ints, Ints]:
-    """Where `_narrow` keeps the boxes near a point, by the first 0, 1, … attributes: at first all, by none."""
+    """Where `_narrow` keeps the boxes near a point by the first 0, 1, … attributes: at first all, by none."""
     attributes, _, count = reached.shape
     words = np.empty((attributes + 1, count), dtype=np.uint64)
     words[0] = ~uint64(0)
