@@ -1,13 +1,10 @@
 """The published boxes that a person lies in: the loop behind every attack by quasi-identifiers."""
 
 import numpy as np
-from numba import prange
 
 from republish.anonymize.arrays import Floats, Ints, Words
 from republish.anonymize.kernels.compiled import compiled, int64, uint64
 
-RUNS = 64
-"""So many runs of points are divided among threads."""
 DE_BRUIJN = uint64(0x03F79D71B4CB0A89)
 """Shifted left by each of 0 to 63 places, it has another number in its highest six bits."""
 PLACES = np.empty(64, np.int64)
@@ -15,7 +12,7 @@ for place in range(64):
     PLACES[((int(DE_BRUIJN) << place) & (2**64 - 1)) >> 58] = place
 
 
-@compiled(parallel=True)
+@compiled()
 def cover(
     points: Floats, cells: Ints, lows: Floats, highs: Floats, reached: Words, sets: Words
 ) -> tuple[Words, Ints, Ints]:
@@ -46,32 +43,33 @@ def cover(
     covering : int32[p]
         How many boxes cover the point.
     """
-    width, everything = sets.shape[1], _united(sets)
+    width = sets.shape[1]
+    everything = np.zeros(width, dtype=np.uint64)
+    for box in range(len(sets)):
+        everything |= sets[box]
     union = np.zeros((len(points), width), dtype=np.uint64)
     first = np.full(len(points), -1, dtype=np.int32)
     covering = np.zeros(len(points), dtype=np.int32)
     is_decided = points.shape[1] == 0
-    for run in prange(RUNS):
-        words, at, many = _all_boxes(reached)
-        since = run * len(points) // RUNS
-        for p in range(since, (run + 1) * len(points) // RUNS):
-            _narrow(reached, cells, p, since, words, at, many)
-            found, missing = 0, 1
-            for i in range(many[-1]):
-                near = words[-1, i]
-                # Once nothing can be added to the union, boxes are only counted.
-                while near and (missing or not is_decided):
-                    box, near = _next(near, at[-1, i])
-                    if is_decided or _covers(lows, highs, box, points, p):
-                        if found == 0:
-                            first[p] = box
-                        found += 1
-                        missing = 0
-                        for w in range(width):
-                            union[p, w] |= sets[box, w]
-                            missing |= union[p, w] != everything[w]
-                found += int64(_ones(near))
-            covering[p] = found
+    words, at, many = _all_boxes(reached)
+    for p in range(len(points)):
+        _narrow(reached, cells, p, words, at, many)
+        found, missing = 0, 1
+        for i in range(many[-1]):
+            near = words[-1, i]
+            # Once nothing can be added to the union, boxes are only counted.
+            while near and (missing or not is_decided):
+                box, near = _next(near, at[-1, i])
+                if is_decided or _covers(lows, highs, box, points, p):
+                    if found == 0:
+                        first[p] = box
+                    found += 1
+                    missing = 0
+                    for w in range(width):
+                        union[p, w] |= sets[box, w]
+                        missing |= union[p, w] != everything[w]
+            found += int64(_ones(near))
+        covering[p] = found
     return union, first, covering
 
 
@@ -89,7 +87,7 @@ def covering(points: Floats, cells: Ints, lows: Floats, highs: Floats, reached: 
     found = 0
     words, at, many = _all_boxes(reached)
     for p in range(len(points)):
-        _narrow(reached, cells, p, 0, words, at, many)
+        _narrow(reached, cells, p, words, at, many)
         for i in range(many[-1]):
             near = words[-1, i]
             while near:
@@ -120,15 +118,6 @@ def reaching(begin: Ints, to: Ints, cells: int) -> Words:
 
 
 @compiled()
-def _united(sets: Words) -> Words:
-    """The union of all bitsets. Within a parallel function, threads would meet at each of them."""
-    everything = np.zeros(sets.shape[1], dtype=np.uint64)
-    for box in range(len(sets)):
-        everything |= sets[box]
-    return everything
-
-
-@compiled()
 def _all_boxes(reached: Words) -> tuple[Words, Ints, Ints]:
     """Where `_narrow` keeps the boxes near a point by the first 0, 1, … attributes: at first all, by none."""
     attributes, _, count = reached.shape
@@ -142,14 +131,14 @@ def _all_boxes(reached: Words) -> tuple[Words, Ints, Ints]:
 
 
 @compiled()
-def _narrow(reached: Words, cells: Ints, p: int, since: int, words: Words, at: Ints, many: Ints) -> None:
+def _narrow(reached: Words, cells: Ints, p: int, words: Words, at: Ints, many: Ints) -> None:
     """Find the boxes that reach into a point's cell of the first 0, 1, … attributes, of all in the last row.
 
     Row `a` has the first `many[a]` words that are not empty, and their places. Those of the point before are
     kept, if there is one, as far as both are in the same cells.
     """
     attributes, start = cells.shape[1], 0
-    if p > since:
+    if p > 0:
         while start < attributes and cells[p, start] == cells[p - 1, start]:
             start += 1
     for a in range(start, attributes):

@@ -1,13 +1,12 @@
 """Post what a release spent to the accounts of the people it hosts: a merge of sorted lists per person."""
 
 import numpy as np
-from numba import prange
 
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.kernels.compiled import compiled
 
 
-@compiled(parallel=True)
+@compiled()
 def post(
     first: Ints,
     value: Ints,
@@ -34,7 +33,7 @@ def post(
     """
     people = len(group)
     after_first = np.zeros(people + 1, np.int64)
-    for p in prange(people):
+    for p in range(people):
         size = first[p + 1] - first[p]
         if group[p] >= 0:
             size = 0
@@ -49,7 +48,7 @@ def post(
     after_first = np.cumsum(after_first)
     after_value = np.empty(after_first[-1], np.int32)
     after_spent = np.empty(after_first[-1], np.float64)
-    for p in prange(people):
+    for p in range(people):
         at = after_first[p]
         i, j, end = first[p], np.int64(0), np.int64(0)
         if group[p] >= 0:
