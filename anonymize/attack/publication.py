@@ -192,7 +192,7 @@ def _misplaced(seen: AttackInput) -> int:
     hosted, held = seen.hosted, seen.carried
     if hosted["person"].n_unique() < len(hosted):  # a row of the linkage that is there twice is one
         hosted = hosted.unique()
-        held = carried(seen.published, hosted)
+        held = carried(seen.published, hosted, seen.values)
     surplus = pl.col("tuples") - pl.col("people")
     groups = held.group_by("group_id").agg(
         surplus=surplus.sum(), least=surplus.min(), people=pl.col("people").sum()

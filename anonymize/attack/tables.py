@@ -147,14 +147,15 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     """
     main, *_ = seen.release_format.tables(seen.schema)
     is_ordered, key = main not in seen.disorderly, seen.release_format.counterfeit_key(seen.schema)
-    rows = _labelled(seen, key)
-    extra = [column for column in rows.columns if column.startswith(EXTRA)]
+    counted = _counted(seen, key)
+    extra = [column for column in seen.main.columns if column.startswith(EXTRA)]
     level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
-    if not rows["counterfeit"].any():
-        return one(0, 0, 1.0, level)
+    counterfeits = int(counted.filter(pl.col("people") == 0)["alike"].sum())
     features = [] if is_ordered else ["place"]
-    constant = {"group_id", "counterfeit", "place", VALUE}
-    features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
+    if not counterfeits or not (features or extra or _varying(seen.main)):
+        return one(counterfeits, 0, 1.0, level)
+    rows = _labelled(seen, counted, key)
+    features += _varying(rows)
     # What is missing comes before all else.
     ranked = rows.with_columns(
         pl.col(column).rank("dense").cast(pl.Float64).fill_null(0.0) for column in features
@@ -164,7 +165,6 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     tests = len(features) + 1 + len(marked)
     signatures = _signatures(seen) if seen.is_own_format else None
     rarest = min(1.0, min([*_chances(ranked, features, signatures, extra, tests), *marked]) * tests)
-    counterfeits = int(rows["counterfeit"].sum())
     broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
     return one(counterfeits, broken, rarest, level, odd - broken)
 
@@ -208,8 +208,8 @@ def _chances(
     return [*chances.values(), together]
 
 
-def _labelled(seen: AttackInput, key: list[str]) -> pl.DataFrame:
-    """The published rows with `counterfeit` and `place`.
+def _counted(seen: AttackInput, key: list[str]) -> pl.DataFrame:
+    """`group_id`, the key, `alike` (rows that have it), `people` (who have it); nothing if nobody is forged.
 
     Rows that could be either are left out, and groups whose people are not all known.
     """
@@ -231,19 +231,25 @@ def _labelled(seen: AttackInput, key: list[str]) -> pl.DataFrame:
     is_whole = (pl.col("people") > 0) & (pl.col("tuples") == pl.col("people") + pl.col("count"))
     counted = joined(counted, seen.groups.filter(is_whole), on="group_id", how="semi")
     is_forged = pl.col("people") == 0
-    certain = counted.filter(is_forged.any() & (is_forged | (pl.col("people") >= pl.col("alike"))))
-    rows = joined(seen.main, certain, on="group_id", how="semi")  # few, or none
+    return counted.filter(is_forged.any() & (is_forged | (pl.col("people") >= pl.col("alike"))))
+
+
+def _labelled(seen: AttackInput, counted: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """The published rows of what was `counted`, with `counterfeit` and `place`."""
     return (
-        rows.with_columns(place=pl.int_range(pl.len()).over("group_id"))
-        .join(certain, on=["group_id", *key], maintain_order="left", nulls_equal=True)
+        joined(seen.main, counted, on="group_id", how="semi")
+        .with_columns(place=pl.int_range(pl.len()).over("group_id"))
+        .join(counted, on=["group_id", *key], maintain_order="left", nulls_equal=True)
         .with_columns(counterfeit=pl.col("people") == 0)
         .drop("people", "alike")
     )
 
 
-def _varies(rows: pl.DataFrame, column: str) -> bool:
-    within = rows.group_by("group_id").agg(pl.col(column).n_unique())[column]
-    return len(within) > 0 and bool(most_of(within) > 1)
+def _varying(rows: pl.DataFrame) -> list[str]:
+    """The columns that differ within a group, but for the value and what is no column of the table."""
+    columns = [one for one in rows.columns if one not in ("group_id", "counterfeit", "place", VALUE)]
+    numbers = rows.group_by("group_id").agg(pl.col(columns).n_unique())
+    return [one for one in columns if (most_of(numbers[one]) or 0) > 1]
 
 
 def attack_identifiers(seen: AttackInput | ViewInput) -> AttackResult:
