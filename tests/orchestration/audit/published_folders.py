@@ -101,8 +101,9 @@ def seal(folder):
 def write_parts(folder, table, rows):
     """Write a table in parts of so many rows; returns their files."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / part_name(number) for number in range(-(-len(table) // rows))]
-    for file, part in zip(files, table.iter_slices(rows), strict=True):
+    parts = [*table.iter_slices(rows)] or [table]
+    files = [folder / part_name(number) for number in range(len(parts))]
+    for file, part in zip(files, parts, strict=True):
         write_table(file, part)
     return files
 
