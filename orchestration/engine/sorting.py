@@ -20,13 +20,13 @@ KEY = "key"
 
 
 def sorted_table(
-    rows: Path | pl.DataFrame,
+    rows: pl.DataFrame,
     by: Sequence[str],
     folder: Path,
     since: bytes | None = None,
     until: bytes | None = None,
 ) -> pl.DataFrame:
-    """The rows of a table, or of a Parquet file, in the order of some columns.
+    """The rows of a table in the order of some columns.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _fetched(table: duckdb.DuckDBPyRelation) -> pl.DataFrame:
 
 
 @contextmanager
-def _relation(rows: Path | pl.DataFrame, folder: Path) -> Iterator[duckdb.DuckDBPyRelation]:
+def _relation(rows: pl.DataFrame, folder: Path) -> Iterator[duckdb.DuckDBPyRelation]:
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY,
         "threads": pl.thread_pool_size(),  # those that a worker has of the machine's
@@ -69,9 +69,6 @@ def _relation(rows: Path | pl.DataFrame, folder: Path) -> Iterator[duckdb.DuckDB
     }
     try:
         with closing(duckdb.connect(config=settings)) as connection:
-            if isinstance(rows, Path):
-                yield connection.read_parquet([str(rows)])
-            else:
-                yield connection.from_arrow(rows.to_arrow())
+            yield connection.from_arrow(rows.to_arrow())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
