@@ -117,13 +117,6 @@ class Combinations(NamedTuple):
         """
         return bool(self.excess(people, m).max(initial=0) <= 0)
 
-    def are_far_apart(self, signature: Ints) -> bool:
-        """True if combinations, int[n], that differ in every column do not all lie in one run of bins."""
-        if self.near is None:
-            return True
-        has = self.with_limit(signature).sum(axis=0)
-        return bool((has <= self.most(len(signature))).all())
-
     def room(self, known: Signatures, m: int) -> Callable[[ByValue], ByBucket]:
         """From an m-eligible rest to the most groups of each signature that leave it m-eligible."""
         takes = self.most(m) * known.sizes[:, None] - m * self.of_signatures(known)

@@ -24,7 +24,7 @@ FEW_LABELS, PEOPLE_A_LABEL = 20, 5
 LONGEST_LABEL = 80
 CODE = r"^[A-Za-z]{0,2}\d[\w.\-/]{1,8}$"
 """A code of a classification, or of a place: `I10.90`, `04109`."""
-LONGEST_CODE, FEWEST_IN_A_CODE = 9, 3
+FEWEST_IN_A_CODE = 3
 
 
 @dataclass(frozen=True, eq=False)
