@@ -218,6 +218,8 @@ class Associations:
 
         Those of all values must be shown on the whole, too, and differ by more than their errors.
         """
+        if not many.any():
+            return np.zeros(self.found.shape, bool)
         whole = np.median(self.shown, axis=1, keepdims=True)
         found, error = self.found[:, many], self.half_width[:, many] / 2
         certain = 1 - (error**2).mean(axis=1, keepdims=True) / found.var(axis=1, keepdims=True).clip(1e-30)

@@ -195,7 +195,8 @@ class Learned:
         for at, (_, attribute) in enumerate(self.asked.attributes):
             rows = [of == at and measure != "mean" for of, measure, _, _ in self.asked.figures]
             of, true = shown[rows][told[rows]], learned[rows][told[rows]]
-            if told[rows].mean() > MOST and KEPT <= (of * true).sum() / (true**2).sum() <= 1 / KEPT:
+            is_told = told[rows].any() and told[rows].mean() > MOST
+            if is_told and KEPT <= (of * true).sum() / (true**2).sum() <= 1 / KEPT:
                 found.append(attribute.name)
         return found
 

@@ -114,6 +114,7 @@ def test_nothing_is_told_of_a_column_whose_differences_may_be_errors():
     many = np.array([True, True, True, False])
     assert made.told(many).tolist() == [[True, True, False, False], [False] * 4]
     assert not replace(made, misfit=MISFIT).told(many).any()
+    assert not made.told(np.zeros(4, bool)).any()
 
 
 def test_people_of_a_region_have_the_values_of_its_people_in_simulated_releases():
