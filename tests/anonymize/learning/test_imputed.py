@@ -82,7 +82,7 @@ def test_tables_keep_what_was_learned_though_it_may_be_far_off(learned):
     sums = np.array([columns[:, 1] @ np.eye(len(VALUES))[one] for one in dealt])
     learned_sums = found.found.sums[1]
     kept = (sums @ learned_sums) / (learned_sums @ learned_sums)
-    assert kept.mean() == pytest.approx(1, abs=0.2)
+    assert 0.87 < kept.mean() < 1.1  # where an error takes sums beyond what groups have, a part is lost
 
 
 def test_each_table_has_the_values_of_each_group(learned):
