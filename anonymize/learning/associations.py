@@ -18,22 +18,28 @@ import scipy.stats
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.contract import QuasiIdentifier
-from republish.anonymize.learning.dealer import Dealer, pairs_of
+from republish.anonymize.learning.dealer import LEAST, Dealer, pairs_of
 from republish.anonymize.learning.logit import Columns, fit_sums, log_probabilities
 
 POWER = 8.0
 """How much what is learned counts within a group, in place of 1: there, the order of people follows that of
 their values, so that small differences say much."""
+SWEEPS = 40
+"""How often the people of a group are paired, to swap their values: groups are small."""
 APART, FIRST_SPREAD = 24, 2.0
 """So many releases are simulated of models that differ, by so many times the coefficients of the release."""
-NEAR = (4, 4, 16)
+NEAR = (4, 4, 4, 16)
 """Releases that are simulated of what was found so far, each time corrected by what they show."""
+STEEPER, MOST_STEP = 1.5, 2.0
+"""What is seen grows faster than in proportion to what is true, about so many times, as groups show more of
+strong associations than of weak ones; and a correction is at most so many times what releases are off by."""
 SIMULATED = APART + sum(NEAR)
 """How many are simulated in all."""
 FEWEST = 15
 """Of fewer models that differ, nothing is said."""
 TOLD = 0.9
-"""The part of the variance between models that differ that groups must show."""
+"""The part of the variance between models that differ that groups must show, and the part of the variance
+between values that must not be error."""
 UNFORESEEN = 1.6
 """Errors are so many times what simulated releases show, and more where a misfit above 1 says so: no model is
 quite right. Chosen on five tables."""
@@ -56,11 +62,39 @@ class Groups:
     """int64[N]: the group of each, 0, 1, …."""
     held: pl.DataFrame
     """`group`, `at` (of the value among all V of them), `tuples`, `share` (of the group), sorted by group."""
+    least: float = LEAST
+    """The weight of a pair of a tuple and a value that seems impossible."""
 
     @cached_property
     def _dealer(self) -> Dealer:
         nobody = np.zeros((len(self.group), self.held["at"].to_numpy().max() + 1), bool)
-        return Dealer(pairs_of(self.group, self.held, nobody), self.group, self.held, 1.0)
+        return Dealer(pairs_of(self.group, self.held, nobody), self.group, self.held, 1.0, self.least)
+
+    def deal(self, logs: Floats, random: np.random.Generator) -> Ints:
+        """Deal the values of each group to its tuples, int64[N], as likely as exp of the sum of their `logs`.
+
+        `logs` are float64[N, V], by tuple and value.
+        Two people of a group swap their values, or don't, by how likely the one and the other are (Metropolis
+        et al., 1953, in Barker's form).
+        """
+        number = len(self.group)
+        begins = np.flatnonzero(np.diff(np.sort(self.group), prepend=-1))
+        place = np.arange(number) - np.repeat(begins, np.diff(begins, append=number))
+        first = np.flatnonzero((place[:-1] % 2 == 0) & (place[1:] == place[:-1] + 1))
+        value = np.empty(number, np.int64)
+        value[np.lexsort((random.random(number), self.group))] = np.repeat(
+            *self.held.select("at", "tuples").to_numpy().T
+        )
+        for _ in range(SWEEPS):
+            order = np.lexsort((random.random(number), self.group))
+            one, other = order[first], order[first + 1]
+            kept, swapped = (
+                logs[one, value[a]] + logs[other, value[b]] for a, b in ((one, other), (other, one))
+            )
+            swap = random.random(len(one)) < 1 / (1 + np.exp(np.clip(kept - swapped, -50, 50)))
+            one, other = one[swap], other[swap]
+            value[one], value[other] = value[other], value[one]
+        return value
 
     def posterior(self, logs: Floats, power: float) -> Floats:
         """How likely each tuple has each value, by all dealings of its group, float64[N, V].
@@ -179,12 +213,19 @@ class Associations:
     """float64[S, F, V]: the error of these sums is the total of S such parts, each of them multiplied by a
     standard normal number of its own."""
 
-    @property
-    def told(self) -> Bools:
-        """Which figures can be told, bool[K, V]: those of all values must be shown on the whole, too."""
+    def told(self, many: Bools) -> Bools:
+        """Which figures can be told, bool[K, V], of values that many people have, bool[V].
+
+        Those of all values must be shown on the whole, too, and differ by more than their errors.
+        """
+        if not many.any():
+            return np.zeros(self.found.shape, bool)
         whole = np.median(self.shown, axis=1, keepdims=True)
-        found: Bools = (np.minimum(self.shown, whole) >= TOLD) & (self.misfit < MISFIT)
-        return found
+        found, error = self.found[:, many], self.half_width[:, many] / 2
+        certain = 1 - (error**2).mean(axis=1, keepdims=True) / found.var(axis=1, keepdims=True).clip(1e-30)
+        least = np.minimum(np.minimum(self.shown, whole), certain)
+        told: Bools = (least >= TOLD) & many & (self.misfit < MISFIT)
+        return told
 
 
 Publish = Callable[[Ints, np.random.Generator], Groups | None]
@@ -193,7 +234,8 @@ Publish = Callable[[Ints, np.random.Generator], Groups | None]
 
 def associations(
     release: Groups,
-    people: pl.DataFrame,
+    is_person: Bools,
+    region: Ints,
     totals: Ints,
     attributes: Sequence[tuple[str, QuasiIdentifier]],
     asked: Asked,
@@ -205,8 +247,12 @@ def associations(
 
     Parameters
     ----------
-    people
-        `qi_0`, … as codes: those of the release, without its counterfeits.
+    is_person
+        Which tuples of the release are people, bool[N]: P of them.
+    region
+        int64[P]: of people whom the algorithm takes as neighbours, the same. In simulated releases of what
+        was found, a region has each value as often as in the release, as nearly as groups say. So the same
+        values meet in groups, which says much of what groups hide. 0 everywhere where there are none.
     totals
         int64[V]: how many of them have each value.
     attributes
@@ -221,16 +267,21 @@ def associations(
     Gouriéroux, Monfort and Renault, Indirect Inference, 1993: a model is right when releases that are
     simulated from it look as the published one does, whatever is computed of both.
     """
+    people = release.codes.filter(pl.Series(is_person))
     model = _Model.of(release.codes, attributes, asked)
     columns, own = model.columns.of_people(people), model.columns.of_people(release.codes)
     seen, done = _Seen.of(release, model, asked, len(totals)), 0
 
-    def simulated(odds: Floats) -> tuple[_Seen, Floats, Floats] | None:
+    def simulated(odds: Floats, region: Ints | None) -> tuple[_Seen, Floats, Floats] | None:
         """What is seen of a release of people with such log odds, and their true figures and sums."""
         nonlocal done
         done += 1
         begin(f"simulated release {done}")
         drawn = _with_totals(odds, totals, random)
+        if region is not None:
+            there = release.deal(sharpened, random)[is_person]
+            for at in (region == one for one in np.unique(region)):
+                drawn[at] = _with_totals(odds[at], np.bincount(there[at], minlength=len(totals)), random)
         made = publish(drawn, random)
         if made is None:
             return None
@@ -242,39 +293,51 @@ def associations(
         )
 
     middle = _centred(fit_sums(own, np.ones(len(own)), seen.sums))
+    sharpened = POWER * np.einsum("nf,fv->nv", own, middle)
     spread = FIRST_SPREAD * np.sqrt((middle**2).mean(axis=1, keepdims=True))
     spread[0] = 0
     odds = (np.einsum("nf,fv->nv", columns, spread * random.normal(size=middle.shape)) for _ in range(APART))
-    made = [one for one in map(simulated, odds) if one is not None]
+    made = [one for one in (simulated(one, None) for one in odds) if one is not None]
     if len(made) < FEWEST:
         return None
     shown = _shown(np.array([one.figures for one, _, _ in made]), np.array([true for _, true, _ in made]))
+    regions = region if region.any() else None
     for number in NEAR:
         odds = np.einsum("nf,fv->nv", columns, middle)
-        near = [one for one in (simulated(odds) for _ in range(number)) if one is not None]
+        near = [one for one in (simulated(odds, regions) for _ in range(number)) if one is not None]
         if len(near) < 2:
             return None
-        off = np.mean([one.sums - true for one, _, true in near], axis=0)
-        middle = _centred(fit_sums(own, np.ones(len(own)), seen.sums - off, middle))
-    misfit = _misfit(seen, [one for one, _, _ in near])
+        misfit = _misfit(seen, [one for one, _, _ in near])
+        of, true = np.array([one.sums for one, _, _ in near]), np.array([true for _, _, true in near])
+        kept = _kept(_beyond_totals(of), _beyond_totals(true))
+        sums, sum_errors = _corrected(seen.sums, of, true, kept, misfit)
+        middle = _centred(fit_sums(own, np.ones(len(own)), sums, middle))
     of, true = np.array([one.figures[-1] for one, _, _ in near]), np.array([true for _, true, _ in near])
-    found, errors = _corrected(seen.figures[-1], of, true, misfit)
+    found, errors = _corrected(seen.figures[-1], of, true, _kept(of, true), misfit)
     half = scipy.stats.t.ppf(0.975, len(near) - 1) * np.sqrt((errors**2).sum(axis=0))
-    of, true = np.array([one.sums for one, _, _ in near]), np.array([true for _, _, true in near])
-    return Associations(found, half, shown, misfit, done, *_corrected(seen.sums, of, true, misfit))
+    return Associations(found, half, shown, misfit, done, sums, sum_errors)
 
 
-def _corrected(seen: Floats, of: Floats, true: Floats, misfit: float) -> tuple[Floats, Floats]:
-    """What is seen, float64[K, V], less its bias in simulated releases; and independent errors of this.
+def _corrected(seen: Floats, of: Floats, true: Floats, kept: Floats, misfit: float) -> tuple[Floats, Floats]:
+    """What would be true if it looked as what is seen, float64[K, V], and independent errors of this.
 
-    `of` and `true`, float64[S, K, V], are what is seen in simulated releases, and what is true of them.
+    `of` and `true`, float64[S, K, V], are what is seen in simulated releases, and what is true of them, of
+    which a part is `kept`, float64[K, 1].
     The errors, float64[S + 1, K, V], are one for each release, for how its bias differs from the mean, and
     half of the mean bias.
     """
     off, number = of - true, len(of)
     bias = off.mean(axis=0)
-    scale = UNFORESEEN * max(1.0, misfit) * np.sqrt((1 + 1 / number) / (number - 1)) / _kept(of, true)
-    return seen - bias, np.concatenate([scale * (off - bias), bias[None] / 2])
+    scale = UNFORESEEN * max(1.0, misfit) * np.sqrt((1 + 1 / number) / (number - 1)) / kept
+    found = true.mean(axis=0) + (seen - of.mean(axis=0)) / np.clip(STEEPER * kept, 1 / MOST_STEP, 1)
+    return found, np.concatenate([scale * (off - bias), bias[None] / 2])
+
+
+def _beyond_totals(sums: Floats) -> Floats:
+    """By how much sums of columns, float64[S, F, V], differ from those of values that go with nothing."""
+    shares = sums[:, :1] / sums[:, :1].sum(axis=2, keepdims=True)
+    found: Floats = sums - sums.sum(axis=2, keepdims=True) * shares
+    return found
 
 
 def _kept(of: Floats, true: Floats) -> Floats:
@@ -352,7 +415,7 @@ def _with_totals(odds: Floats, totals: Ints, random: np.random.Generator) -> Int
             for at in np.flatnonzero(over > 0)
         ]
         moved = np.concatenate(leave)
-        drawn[moved] = _drawn(shares[moved] * np.maximum(-over, 0), random)
+        drawn[moved] = _drawn((shares[moved] + 1e-9) * np.maximum(-over, 0), random)
     return drawn
 
 

@@ -14,7 +14,7 @@ from republish.anonymize.learning.dealing import MOST_DEALT, dealt
 BALANCING = 50
 """How often the guesses of a group are scaled to its tuples, where these are too many to be dealt."""
 LEAST = 1e-9
-"""The weight of what seems impossible: what was learned before may be wrong."""
+"""The weight of what seems impossible, by default: what was learned before may be wrong."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,8 @@ class Dealer:
     """As `pairs_of` takes it."""
     power: float
     """How much what is learned of people counts within a group, in place of 1."""
+    least: float = LEAST
+    """The weight of what seems impossible."""
 
     @cached_property
     def hosted(self) -> Bools:
@@ -151,7 +153,7 @@ class Dealer:
             said[others] = scale[cell]
         top = np.maximum.reduceat(said, self.pairs.begins)
         share: Floats = said / np.repeat(np.maximum(top, 1e-300), self.pairs.number)
-        return np.maximum(share, LEAST)
+        return np.maximum(share, self.least)
 
     def posterior(self, said: Floats, likely: Floats) -> Floats:
         """The probability of each pair, float64[P]."""
@@ -161,4 +163,4 @@ class Dealer:
         """How likely pairs are, float64[P], from logarithms; 1 for the likeliest of each person."""
         top = np.repeat(np.maximum.reduceat(likely, self.pairs.begins), self.pairs.number)
         weight: Floats = np.exp(likely - top)
-        return np.maximum(weight, LEAST)
+        return np.maximum(weight, self.least)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.optimize import root
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.learning.associations import Associations, Groups
 
-SWEEPS = 40
-"""How often the people of a group are paired, to swap their values: groups are small."""
-STIFF = 0.01
-"""How much sums may miss what was learned, as a part of its variance: the groups may not allow all of it."""
-STEPS, CLOSE = 60, 0.3
-"""Steps of the search for coefficients, and how far all sums together may be off at its end, as part of how
-much they differ from dealing to dealing."""
+LEAST = 1e-25
+"""The weight of what seems impossible: people of a group are in the order of its values, nearly."""
+STIFF, ROUNDS = 0.02, 2
+"""Coefficients stay near where a search begins: how much sums may miss for that, over how far each unit of a
+coefficient moves them at first. The first search begins anew where it ended, in so many rounds."""
+STEPS, CLOSE = 30, 0.1
+"""Steps of the search for coefficients, and how far each sum may be off at its end, over how much it differs
+from dealing to dealing."""
+DAMPED, WIDEST = 0.75, 1.0
+"""The part of a step that is gone, as values of a group move together; and by how much it may change how
+likely people have values: the root mean square of the logarithms."""
 
 
 def dealings(
@@ -24,79 +29,88 @@ def dealings(
 ) -> Iterator[Ints]:
     """Deal the values of each group to its tuples, int64[N], again and again.
 
-    Sums of the model's columns by value are those that were learned, give or take their error: each dealing
-    has an error of its own. Otherwise a group's values fall to its people by lot, weighed by a regression on
-    the columns (float64[N, F]) of those who are people (bool[N]).
+    Sums of the model's columns by value are those that were learned, give or take their error, or as near to
+    them as groups allow: each dealing has an error of its own. Otherwise a group's values fall to its people
+    by lot, weighed by a regression on the columns (float64[N, F]) of those who are people (bool[N]).
 
     References
     ----------
     Rubin, Multiple Imputation for Nonresponse in Surveys, 1987: each table also draws what was
     learned, with its error.
     """
-    looseness = STIFF * (learned.errors**2).sum(axis=0) + 1
-    middle = _coefficients(groups, columns, is_person, learned.sums, looseness, np.zeros(looseness.shape))
+    search = _Search(replace(groups, least=LEAST), columns, is_person)
+    middle: Floats = np.zeros(learned.sums.shape)
+    for _ in range(ROUNDS):
+        middle = search.coefficients(learned.sums, middle)
     while True:
         drawn = random.normal(size=len(learned.errors))
         sums = learned.sums + np.einsum("s,sfv->fv", drawn, learned.errors)
-        found = _coefficients(groups, columns, is_person, sums, looseness, middle)
-        yield deal(groups, np.einsum("nf,fv->nv", columns, found), random)
+        yield groups.deal(np.einsum("nf,fv->nv", columns, search.coefficients(sums, middle)), random)
 
 
-def _coefficients(
-    groups: Groups, columns: Floats, is_person: Bools, sums: Floats, looseness: Floats, start: Floats
-) -> Floats:
-    """Find the coefficients, float64[F, V], by which dealings have such sums on average.
+@dataclass(frozen=True)
+class _Search:
+    """The groups in which values are dealt by coefficients, float64[F, V], of some columns."""
 
-    `looseness`, float64[F, V], is how much a sum may miss for each unit of its coefficient.
-    """
-    own = columns[is_person]
+    groups: Groups
+    columns: Floats
+    is_person: Bools
 
-    def expected(coefficients: Floats) -> Floats:
-        has: Floats = groups.posterior(np.einsum("nf,fv->nv", columns, coefficients), 1.0)[is_person]
+    def coefficients(self, sums: Floats, start: Floats) -> Floats:
+        """Find the coefficients by which dealings have such sums on average, or as near as there is."""
+        by_lot, found, nearest, coefficients = self._by_lot, start, np.inf, start
+        looseness = STIFF * (1 + np.einsum("vff->fv", by_lot))
+        loose = np.einsum("fv,fg->vfg", looseness, np.eye(len(sums)))
+        for _ in range(STEPS):
+            has = self._expected(coefficients)
+            off = sums - np.einsum("nf,nv->fv", self._own, has) - looseness * (coefficients - start)
+            # How many people have a value is certain.
+            off[0] = 0
+            far = (off * _solved(by_lot + loose, off)).sum()
+            if far >= nearest:
+                break
+            found, nearest = coefficients, far
+            if far < CLOSE**2 * sums.size:
+                break
+            step = DAMPED * _solved(self._curved(has) + loose, off)
+            wide = np.sqrt((np.einsum("nf,fv->nv", self._own, step) ** 2).mean())
+            coefficients = coefficients + step * min(1.0, WIDEST / wide)
+        return found
+
+    @cached_property
+    def _by_lot(self) -> Floats:
+        """How curved expected sums are where values are dealt by lot."""
+        nothing = np.zeros((self.columns.shape[1], self.groups.held["at"].to_numpy().max() + 1))
+        return self._curved(self._expected(nothing))
+
+    @cached_property
+    def _own(self) -> Floats:
+        own: Floats = self.columns[self.is_person]
+        return own
+
+    def _expected(self, coefficients: Floats) -> Floats:
+        """How likely each person has each value."""
+        logs = np.einsum("nf,fv->nv", self.columns, coefficients)
+        has: Floats = self.groups.posterior(logs, 1.0)[self.is_person]
         return has
 
-    has = expected(start)
-    curved = np.einsum("nf,nv,ng->vfg", own, has * (1 - has), own)
-    curved += np.einsum("fv,fg->vfg", looseness, np.eye(len(sums)))
-    # The search goes in steps that change what is expected about as much in every direction.
-    inverse = np.linalg.inv(np.linalg.cholesky(curved))
+    def _curved(self, has: Floats) -> Floats:
+        """How fast expected sums of each value change with its coefficients, float64[V, F, F].
 
-    def moved(flat: Floats) -> Floats:
-        found: Floats = start + np.einsum("vfg,vf->gv", inverse, flat.reshape(inverse.shape[:2]))
-        return found
-
-    def missed(flat: Floats) -> Floats:
-        coefficients = moved(flat)
-        off = np.einsum("nf,nv->fv", own, expected(coefficients)) - sums + looseness * coefficients
-        # How many people have a value is certain.
-        off[0] = 0
-        found: Floats = np.einsum("vfg,gv->vf", inverse, off).ravel()
-        return found
-
-    options = {"maxfev": STEPS, "fatol": CLOSE, "ftol": 0}
-    return moved(root(missed, np.zeros(sums.size), method="df-sane", options=options).x)
+        A group's values are had by its people: where these are alike, nothing changes a sum.
+        """
+        order = np.argsort(self.groups.group[self.is_person], kind="stable")
+        begins = np.flatnonzero(np.diff(self.groups.group[self.is_person][order], prepend=-1))
+        own, found = self._own[order], []
+        for share in has[order].T:
+            weighed = share[:, None] * own
+            sums, number = np.add.reduceat(weighed, begins), np.add.reduceat(share, begins)
+            means = sums / np.maximum(number, 1e-12)[:, None]
+            found.append(own.T @ weighed - means.T @ sums)
+        return np.array(found)
 
 
-def deal(groups: Groups, logs: Floats, random: np.random.Generator) -> Ints:
-    """Deal the values of each group to its tuples, int64[N], as likely as exp of the sum of their `logs`.
-
-    `logs` are float64[N, V], by tuple and value.
-    Two people of a group swap their values, or don't, by how likely the one and the other are (Metropolis et
-    al., 1953, in Barker's form).
-    """
-    number = len(groups.group)
-    begins = np.flatnonzero(np.diff(np.sort(groups.group), prepend=-1))
-    place = np.arange(number) - np.repeat(begins, np.diff(begins, append=number))
-    first = np.flatnonzero((place[:-1] % 2 == 0) & (place[1:] == place[:-1] + 1))
-    value = np.empty(number, np.int64)
-    value[np.lexsort((random.random(number), groups.group))] = np.repeat(
-        *groups.held.select("at", "tuples").to_numpy().T
-    )
-    for _ in range(SWEEPS):
-        order = np.lexsort((random.random(number), groups.group))
-        one, other = order[first], order[first + 1]
-        kept, swapped = (logs[one, value[a]] + logs[other, value[b]] for a, b in ((one, other), (other, one)))
-        swap = random.random(len(one)) < 1 / (1 + np.exp(np.clip(kept - swapped, -50, 50)))
-        one, other = one[swap], other[swap]
-        value[one], value[other] = value[other], value[one]
-    return value
+def _solved(curved: Floats, off: Floats) -> Floats:
+    """The coefficients, float64[F, V], that change sums by so much where they are so curved."""
+    found: Floats = np.linalg.solve(curved, off.T[:, :, None])[:, :, 0].T
+    return found

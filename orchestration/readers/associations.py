@@ -21,6 +21,9 @@ from republish.anonymize.formats.published import Published
 from republish.anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
 from republish.anonymize.learning.imputed import dealings
 from republish.anonymize.learning.logit import Columns
+from republish.anonymize.m_invariance.parameters import MInvariance
+from republish.anonymize.m_invariance.publish import normalised
+from republish.anonymize.m_invariance.regions import find_regions
 from republish.anonymize.people.codes import MISSING_CODE, encode_columns
 from republish.anonymize.people.randomness import generator
 from republish.anonymize.principles import parse_contract, publisher_of
@@ -34,6 +37,10 @@ from republish.orchestration.unforeseen import named
 
 FEWEST_PEOPLE = 20
 """Of a value that fewer tuples have, nothing is said."""
+MOST, KEPT = 0.5, 0.9
+"""Tables can be asked of a column if more of its slopes than this are told, and so much of these is kept."""
+REGIONS = 1.5
+"""Where groups have people of more regions than this, on average, they are not made region by region."""
 ATTRIBUTE = ("name", "kind", "domain", "hierarchy", "missing")
 SENSITIVE = ("name", "values", "missing", "semantics", "not_sensitive")
 """What packages say of columns as contracts do."""
@@ -112,25 +119,26 @@ def imputed_by_model(
     there = [one for column, one in release.contract.attributes() if not _is_missing(codes, column)]
     on, random = [one.name for one in there], np.random.default_rng(seed)
     learned = learned_of(release.tables, release.contract, on, random, begin, str(release.folder))
-    told = learned.columns_told()
-    sensitive = release.contract.sensitive.name
+    dealing, dealt = learned.dealings(release.contract, random), []
+    for copy in range(1, copies + 1):
+        begin(f"table {copy}")
+        dealt.append(next(dealing))
+    told, sensitive = learned.columns_told(dealt), release.contract.sensitive.name
     if not told:
         raise QueryError(
             f"{release.folder}: how {sensitive} goes with other columns can't be told (misfit"
             f" {learned.found.misfit:.1f}: about 1 where the model fits); without --model, tables show of it"
             " what groups show"
         )
-    dealt = learned.dealings(release.contract, random)
     ours = [column for column, _ in release.contract.attributes()]
     names = dict(zip([*ours, VALUE], column_names(release.package), strict=True))
     tables = []
-    for copy in range(1, copies + 1):
-        begin(f"table {copy}")
+    for copy, values in enumerate(dealt, 1):
         table = people.select(
             pl.lit(copy, pl.Int64).alias("estimate_copy"),
             pl.lit(dt.date.fromisoformat(release.date)).alias("release"),
             *(exactly(column) for column in ours),
-            learned.values.gather(next(dealt)).alias(VALUE),
+            learned.values.gather(values).alias(VALUE),
         )
         tables.append(table.filter(pl.Series(learned.is_person)).rename(names))
     return Imputed(pl.concat(tables), told, [one.name for one in there if one.name not in told])
@@ -166,7 +174,7 @@ class Learned:
     @property
     def told(self) -> Bools:
         """Which figures can be told, bool[K, V]."""
-        return self.found.told & (self.totals >= FEWEST_PEOPLE)
+        return self.found.told(self.totals >= FEWEST_PEOPLE)
 
     def said(self, sensitive: str) -> Found:
         """What is answered, of the sensitive column's name."""
@@ -178,14 +186,19 @@ class Learned:
         columns = Columns.of(self.groups.codes, contract.attributes()).of_people(self.groups.codes)
         return dealings(self.groups, columns, self.is_person, self.found, random)
 
-    def columns_told(self) -> list[str]:
-        """The columns of which most slopes or differences can be told, of values that many people have."""
-        of: dict[str, list[Bools]] = {}
-        for (at, measure, _, _), told in zip(self.asked.figures, self.told, strict=True):
-            if measure != "mean":
-                name = self.asked.attributes[at][1].name
-                of.setdefault(name, []).append(told[self.totals >= FEWEST_PEOPLE])
-        return [name for name, some in of.items() if np.mean(some) > 0.5]
+    def columns_told(self, dealt: Sequence[Ints]) -> list[str]:
+        """The columns whose slopes or differences such tables, int64[N] each, have as they were learned."""
+        codes, many = self.groups.codes.filter(pl.Series(self.is_person)), self.totals >= FEWEST_PEOPLE
+        each = [self.asked.of_people(codes, np.eye(len(many))[one[self.is_person]]) for one in dealt]
+        told, learned, shown = self.told[:, many], self.found.found[:, many], np.mean(each, axis=0)[:, many]
+        found = []
+        for at, (_, attribute) in enumerate(self.asked.attributes):
+            rows = [of == at and measure != "mean" for of, measure, _, _ in self.asked.figures]
+            of, true = shown[rows][told[rows]], learned[rows][told[rows]]
+            is_told = told[rows].any() and told[rows].mean() > MOST
+            if is_told and KEPT <= (of * true).sum() / (true**2).sum() <= 1 / KEPT:
+                found.append(attribute.name)
+        return found
 
 
 def learned_of(
@@ -215,8 +228,8 @@ def learned_of(
         made = publish(table, lambda purpose: generator(key, contract.product, "", "", purpose))
         return None if made is None else groups_of(ANATOMY.internal(made, contract), contract, values)
 
-    codes = release.codes.filter(pl.Series(is_person))
-    found = associations(release, codes, totals, attributes, asked, simulate, random, begin)
+    region = _regions(release, is_person, totals, contract)
+    found = associations(release, is_person, region, totals, attributes, asked, simulate, random, begin)
     if found is None:
         raise PublishedFolderError(
             f"{where}: can't tell: the algorithm refuses most releases that are simulated of these people, as"
@@ -345,6 +358,17 @@ def _without_counterfeits(tables: Mapping[str, pl.DataFrame], random: np.random.
     counts = lots.join(forged, on="group_id", how="left", maintain_order="left")
     found: Bools = (counts["lot"] > counts["count"].fill_null(0)).to_numpy()
     return found
+
+
+def _regions(release: Groups, is_person: Bools, totals: Ints, contract: Contract) -> Ints:
+    """The region of each person, int64[P], if groups are of people of a region: else 0."""
+    group, principle = release.group[is_person], contract.principle
+    if not isinstance(principle, MInvariance):
+        return np.zeros(len(group), np.int64)
+    shares = normalised(release.codes.filter(pl.Series(is_person)), contract, missing=0.5)
+    found = find_regions(shares, totals, principle.m).of_person.astype(np.int64)
+    several = np.unique(np.stack([group, found]), axis=1).shape[1] > REGIONS * len(np.unique(group))
+    return 0 * found if several else found
 
 
 def _of_people(tuples: Ints | Floats, people: int) -> Ints:

@@ -1,5 +1,7 @@
 """Associations from a release alone: what groups hide is found by simulating releases, or not told."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,7 +10,18 @@ from republish.anonymize.columns import VALUE
 from republish.anonymize.errors import QueryError
 from republish.anonymize.formats import ANATOMY
 from republish.anonymize.learning import associations
-from republish.anonymize.learning.associations import Asked, _shown, _with_totals
+from republish.anonymize.learning.associations import (
+    APART,
+    MISFIT,
+    NEAR,
+    Asked,
+    Associations,
+    _beyond_totals,
+    _corrected,
+    _kept,
+    _shown,
+    _with_totals,
+)
 from republish.anonymize.learning.logit import fit, fit_sums, log_odds, log_probabilities
 from republish.anonymize.m_invariance import M_INVARIANCE
 from republish.anonymize.people.codes import encode_columns
@@ -68,6 +81,63 @@ def test_models_whose_differences_leave_no_trace_in_groups_cannot_be_told():
     ((shown, hidden),) = _shown(traces, true)
     assert shown > 0.99
     assert hidden < 0.5
+
+
+@pytest.mark.parametrize(("share", "power"), [(0.25, 1.0), (1.0, 1.5), (0.9, 1.0)])
+def test_what_is_true_is_found_though_groups_show_little_of_it(share, power):
+    """Whether they show a constant part of it, or less of weak associations than of strong ones."""
+    true = np.array([[-0.3, 0.1, 0.2]])
+
+    def seen_of(true):
+        return np.sign(true) * share * np.abs(true) ** power
+
+    found = seen_of(true)
+    for _ in NEAR:
+        made = np.stack([found, found])
+        found, _ = _corrected(seen_of(true), seen_of(made), made, _kept(seen_of(made), made), 1.0)
+    assert (found * true).sum() / (true**2).sum() == pytest.approx(1, abs=0.1)
+
+
+def test_sums_of_values_that_go_with_nothing_show_nothing():
+    """A label that half of the people have, half of the people with each value have."""
+    sums = np.array([[[100.0, 20.0, 80.0], [50.0, 10.0, 40.0], [60.0, 5.0, 35.0]]])
+    assert _beyond_totals(sums) == pytest.approx(np.array([[[0, 0, 0], [0, 0, 0], [10, -5, -5.0]]]))
+
+
+def test_nothing_is_told_of_a_column_whose_differences_may_be_errors():
+    """Nor of a value that few people have, or whose differences groups do not show."""
+    found = np.array([[-0.3, 0.1, 0.2, 9.0], [-0.3, 0.1, 0.2, 9.0]])
+    shown = np.array([[0.99, 0.99, 0.8, 0.99]] * 2)
+    half_width = np.array([[0.1] * 4, [0.2] * 4])
+    nothing = np.zeros((0, 0))
+    made = Associations(found, half_width, shown, 1.0, 40, nothing, nothing)
+    many = np.array([True, True, True, False])
+    assert made.told(many).tolist() == [[True, True, False, False], [False] * 4]
+    assert not replace(made, misfit=MISFIT).told(many).any()
+    assert not made.told(np.zeros(4, bool)).any()
+
+
+def test_people_of_a_region_have_the_values_of_its_people_in_simulated_releases():
+    """Only then the same values meet in groups: which do depends on how many people of a region have each."""
+    contract, tables, _ = released()
+    groups, drawn, attributes = (
+        groups_of(tables, contract, pl.Series(VALUES)),
+        [],
+        list(contract.attributes()),
+    )
+    region = (groups.codes["qi_0"].to_numpy() > 60).astype(np.int64)
+
+    def publish(values, _random):
+        drawn.append(np.bincount(values[region == 1], minlength=len(VALUES)))
+        return groups
+
+    asked, everybody = Asked.of(groups.codes, attributes[:1]), np.ones(len(region), bool)
+    totals = np.bincount(groups.held["at"], groups.held["tuples"], len(VALUES)).astype(np.int64)
+    associations.associations(
+        groups, everybody, region, totals, attributes, asked, publish, np.random.default_rng(1)
+    )
+    near = np.std(drawn[APART:], axis=0)
+    assert (near < np.sqrt(totals) / 4).all()  # drawn from everybody, it would be about half of the root
 
 
 def test_as_many_people_have_each_value_as_are_published():

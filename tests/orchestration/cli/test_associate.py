@@ -95,7 +95,7 @@ def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_
     folder, file = exact.published(RELEASES[0]), tmp_path / "tables.parquet"
     told = {"age": True, "zipcode": False, "sex": True, "birthplace": True}
 
-    def columns_told(self):
+    def columns_told(self, _dealt):
         return [one.name for _, one in self.asked.attributes if told[one.name]]
 
     monkeypatch.setattr(Learned, "columns_told", columns_told)
