@@ -126,8 +126,11 @@ def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     assert both["standard_error"][0] > 0
 
 
-def women(groups, mixed):
-    """Estimated women by value. With exact quasi-identifiers: a group is of one sex, but for some groups."""
+def women(groups, mixed, each=1):
+    """Estimated women by value. With exact quasi-identifiers: a group is of one sex, but for some groups.
+
+    A group has so many people of each of three values.
+    """
     declared = contract_of(
         {
             "product": "simulated",
@@ -141,9 +144,10 @@ def women(groups, mixed):
     )  # fmt: skip
     number = np.repeat(np.arange(groups), 3)
     sex = [list("FMM") if group < mixed else list("FFF" if group % 2 else "MMM") for group in range(groups)]
-    values = {NAME: ["a", "b", "c"] * groups, "count": [1] * 3 * groups}
+    values = {NAME: ["a", "b", "c"] * groups, "count": [each] * 3 * groups}
+    people = {"group_id": np.repeat(number, each), "sex": np.repeat(np.ravel(sex), each)}
     tables = {
-        "quasi_identifiers": pl.DataFrame({"group_id": number, "sex": np.ravel(sex)}),
+        "quasi_identifiers": pl.DataFrame(people),
         "sensitive": pl.DataFrame({"group_id": number, **values}),
         "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
     }
@@ -168,6 +172,12 @@ def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
     (_, _, _, few, *_), *_ = women(400, 40)
     (_, _, _, many, *_), *_ = women(40, 40)
     assert few > 1.5 * many
+
+
+def test_groups_with_twice_as_many_people_of_a_value_err_twice_as_much_where_they_err_alike():
+    (_, _, _, one, *_), *_ = women(400, 40)
+    (_, _, _, two, *_), *_ = women(400, 40, each=2)
+    assert two == pytest.approx(2 * one, rel=0.1)
 
 
 def test_groups_that_err_alike_err_no_more_than_people_dealt_by_lot():
