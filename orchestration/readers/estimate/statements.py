@@ -60,10 +60,14 @@ LEAST_END = 0.001
 a group are there hangs on ratios of masses, and very small ones are lost in rounding."""
 AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
-CROWDED, UNEVEN = 2.0, 0.17
+BY_RANK = "streamliner"
+"""The principle whose groups are of people with about the same weighted rank."""
+CROWDED, UNEVEN, UNEVEN_BY_RANK = 2.0, 0.17, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
 times that of people who stand independently. The square of the difference that it makes if all people are
-spread evenly, or each group's in line, counts so many times (benchmarks/measures/estimates.py)."""
+spread evenly, or each group's in line, counts so many times; and `UNEVEN_BY_RANK` times where
+people of a group have about the same weighted rank, so that a place on one attribute excludes many on another
+(benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
@@ -164,7 +168,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "is_exact": is_exact,
         "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
-        "unevenly": 0 if is_exact else UNEVEN,
+        "unevenly": 0 if is_exact else UNEVEN_BY_RANK if own["principle"]["name"] == BY_RANK else UNEVEN,
         "least_end": LEAST_END,
         "at_ends": AT_ENDS,
         "least_likeness": LEAST_LIKENESS,
