@@ -27,7 +27,7 @@ OURS = {
         "estimate_value",
         "estimate_real",
     ),
-    *("estimate_weight", "estimate_split", "estimate_expected", "estimate_modelled"),
+    *("estimate_weight", "estimate_split", "estimate_expected", "estimate_model"),
     *("estimate_cell", "estimate_place"),
 }
 """The statements' own names wherever columns of the release are named, too."""
@@ -52,20 +52,21 @@ TAU_SQUARED = (0.0001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2
 """How much values may differ: variances of the log odds of meeting a condition, within a stratum."""
 USUAL_TAU_SQUARED, SPREAD = 0.1, 1.5
 """The prior of that variance is log-normal: its median, and the standard deviation of its logarithm."""
-CLUSTERED, INDEPENDENT = 0.1, 0.001
-"""People of a group are alike: a place on an attribute counts so many times more for each person of the group
-who is there (Polya's urn), and so many times for people who are all but independent."""
+LEAST_LIKENESS = 0.001
+"""People of a group are alike: a place on an attribute counts at least so many times more for each person of
+the group who is there (Polya's urn)."""
 LEAST_END = 0.001
 """An end of an interval is taken to have at least so large a share of the interval's mass: how many people of
 a group are there hangs on ratios of masses, and very small ones are lost in rounding."""
 AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
-CROWDED, GATHERED, MISPLACED, UNEVEN = 1.7, 0.04, 0.003, 0.5
+BY_RANK = "streamliner"
+"""The principle whose groups are of people with about the same weighted rank."""
+CROWDED, UNEVEN, UNEVEN_BY_RANK = 2.0, 0.17, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
-times that of people who stand independently, and people of one group gather
-somewhere, by a variance of their log odds of meeting a condition of `GATHERED`. That of all groups' log odds
-is `MISPLACED`, divided by the part of the condition that intervals decide; and the square of the difference
-that it makes if people are spread evenly and in line instead counts so many times
+times that of people who stand independently. The square of the difference that it makes if all people are
+spread evenly, or each group's in line, counts so many times; and `UNEVEN_BY_RANK` times where
+people of a group have about the same weighted rank, so that a place on one attribute excludes many on another
 (benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
@@ -78,9 +79,6 @@ times that of all cells of the attribute, on average; and how rough cells of lab
 (benchmarks/measures/within_cells.py)."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 """Multiples of the golden ratio are evenly spread."""
-ALIGNED = 0.2
-"""With exact quasi-identifiers, errors of the groups of a stratum that a condition divides correlate by this,
-where it divides hardly any."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, in widths of the bin."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
@@ -124,8 +122,6 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         {"column": column, **_attribute(number, one)}
         for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
     ]
-    spread = "asked.people * (1 - least(1, y))"
-    undivided = f"greatest(0, 1 - apart / nullif({spread}, 0))"
     words: dict[str, Any] = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive[0]),
@@ -171,20 +167,11 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "thinned": 1 if is_exact else THINNED,
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "is_exact": is_exact,
-        "exact": "beside * (1 - least(1, y))"
-        if is_exact
-        else f"({CROWDED} * placed + {GATHERED} * gathered)",
-        "within": f"least({CROWDED} * apart, {spread})" if is_exact else spread,
-        "by_lot": f"least({spread}, apart + {ALIGNED} * aligned * {undivided})"
-        if is_exact
-        else f"least({CROWDED} * apart, {spread})",
-        "stratum": "0 AS region" if is_exact else "region",
-        "misplaced": 0 if is_exact else MISPLACED,
-        "unevenly": 0 if is_exact else UNEVEN,
+        "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
+        "unevenly": 0 if is_exact else UNEVEN_BY_RANK if own["principle"]["name"] == BY_RANK else UNEVEN,
         "least_end": LEAST_END,
         "at_ends": AT_ENDS,
-        "clustered": CLUSTERED,
-        "independent": INDEPENDENT,
+        "least_likeness": LEAST_LIKENESS,
         "draws": DRAWS,
         "draw_rounds": DRAW_ROUNDS,
         "draws_apart": DRAWS_APART,
