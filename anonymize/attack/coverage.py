@@ -29,8 +29,8 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 15.
     """
     names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
-    # Many people have the same quasi-identifiers: on census data one in four is a new point. They are in the
-    # order of attributes with most codes, and so are boxes: the next point is near the same boxes.
+    # Many people have the same quasi-identifiers: on census data one in four is a new point. The kernel takes
+    # less time if points are sorted, by the attribute with most codes first, and boxes by this one.
     alike = people.select(names).with_row_index("row").group_by(names).agg("row")
     names.sort(key=lambda name: -alike[name].n_unique())
     alike = alike.sort(names)

@@ -246,7 +246,7 @@ def _labelled(seen: AttackInput, counted: pl.DataFrame, key: list[str]) -> pl.Da
 
 
 def _varying(rows: pl.DataFrame) -> list[str]:
-    """The columns that differ within a group, but for the value and what is no column of the table."""
+    """The columns in which rows of one group differ; the value is left out, and so is what labels rows."""
     columns = [one for one in rows.columns if one not in ("group_id", "counterfeit", "place", VALUE)]
     numbers = rows.group_by("group_id").agg(pl.col(columns).n_unique())
     return [one for one in columns if (most_of(numbers[one]) or 0) > 1]

@@ -18,8 +18,8 @@ def cover(
 ) -> tuple[Words, Ints, Ints]:
     """The union of the bitsets of all boxes that cover each point, and which boxes those are.
 
-    Points of which many after each other are in the same cells of the first attributes take less time, and
-    so do boxes that are side by side in the first attribute.
+    Sort points and boxes by the first attributes. A point takes less time the more cells it has in common
+    with the point before.
 
     Parameters
     ----------
@@ -132,10 +132,10 @@ def _all_boxes(reached: Words) -> tuple[Words, Ints, Ints]:
 
 @compiled()
 def _narrow(reached: Words, cells: Ints, p: int, words: Words, at: Ints, many: Ints) -> None:
-    """Find the boxes that reach into a point's cell of the first 0, 1, … attributes, of all in the last row.
+    """Find the boxes that reach into a point's cells: row `a` has those of the first `a` attributes.
 
-    Row `a` has the first `many[a]` words that are not empty, and their places. Those of the point before are
-    kept, if there is one, as far as both are in the same cells.
+    Of each row of `words`, the first `many[a]` are filled, none of them is empty, and `at` has their places.
+    Rows that are the same for the point before are kept.
     """
     attributes, start = cells.shape[1], 0
     if p > 0:
