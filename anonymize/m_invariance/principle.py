@@ -17,6 +17,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
         on_first_call("republish.anonymize.m_invariance.release", "release"),
         lambda principle: 1 / principle.m,
     ),
+    regions=on_first_call("republish.anonymize.m_invariance.release", "regions_of"),
     promise=promise,
     format=lambda contract: FORMATS[contract.principle.format],
     faults=faults,

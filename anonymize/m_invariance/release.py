@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 import polars as pl
 
-from republish.anonymize.arrays import Bools, Floats
+from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.assign import Assignment, Planned, RegionalDemand
 from republish.anonymize.buckets.counts import Plan
 from republish.anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division, divide_people
@@ -254,3 +254,9 @@ def _nearby(
     if regions.number > 1:
         return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
     return plan, []
+
+
+def regions_of(codes: pl.DataFrame, values: Ints, contract: Contract[MInvariance]) -> Ints:
+    """The regions by which a first release groups people, as `Principle.regions` says."""
+    shares = normalised(codes, contract, missing=0.5)
+    return find_regions(shares, values, contract.principle.m).of_person.astype(np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from typing_extensions import TypeVar
 
+from republish.anonymize.arrays import Ints
 from republish.anonymize.contract import Contract, Parameters, PreviousRelease, Product
 from republish.anonymize.contract.changes import Change
 from republish.anonymize.formats import Format
@@ -115,6 +116,10 @@ class Principle(Generic[P, C]):
     ] = lambda _contract, _previous, _principles: ()
     """Checks a contract against these tables, and against the principle that the manifest of each states (an
     empty mapping for a file of any tool): `(key, what is wrong and the way out)`."""
+    regions: Callable[[pl.DataFrame, Ints, C], Ints] | None = None
+    """The regions by which a first release groups people, int64[N], from what its readers know, too:
+    quasi-identifiers as codes, how many people have each value (int64[V]), and the contract. None where it
+    groups by none."""
     warm_up: tuple[Mapping[str, Any], ...] = ()
     """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
     one_column: str = "its proof is about one sensitive value of each person"

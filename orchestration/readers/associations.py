@@ -21,12 +21,9 @@ from republish.anonymize.formats.published import Published
 from republish.anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
 from republish.anonymize.learning.imputed import dealings
 from republish.anonymize.learning.logit import Columns
-from republish.anonymize.m_invariance.parameters import MInvariance
-from republish.anonymize.m_invariance.publish import normalised
-from republish.anonymize.m_invariance.regions import find_regions
 from republish.anonymize.people.codes import MISSING_CODE, encode_columns
 from republish.anonymize.people.randomness import generator
-from republish.anonymize.principles import parse_contract, publisher_of
+from republish.anonymize.principles import parse_contract, principle_of, publisher_of
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import sensitive_columns
 from republish.orchestration.readers.estimate.command import package_of
@@ -362,11 +359,10 @@ def _without_counterfeits(tables: Mapping[str, pl.DataFrame], random: np.random.
 
 def _regions(release: Groups, is_person: Bools, totals: Ints, contract: Contract) -> Ints:
     """The region of each person, int64[P], if groups are of people of a region: else 0."""
-    group, principle = release.group[is_person], contract.principle
-    if not isinstance(principle, MInvariance):
+    group, regions = release.group[is_person], principle_of(contract).regions
+    if regions is None:
         return np.zeros(len(group), np.int64)
-    shares = normalised(release.codes.filter(pl.Series(is_person)), contract, missing=0.5)
-    found = find_regions(shares, totals, principle.m).of_person.astype(np.int64)
+    found = regions(release.codes.filter(pl.Series(is_person)), totals, contract)
     several = np.unique(np.stack([group, found]), axis=1).shape[1] > REGIONS * len(np.unique(group))
     return 0 * found if several else found
 

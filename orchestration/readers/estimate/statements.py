@@ -60,8 +60,8 @@ LEAST_END = 0.001
 a group are there hangs on ratios of masses, and very small ones are lost in rounding."""
 AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
-BY_RANK = "streamliner"
-"""The principle whose groups are of people with about the same weighted rank."""
+BY_RANK = "gda"
+"""The method of whose groups people have about the same weighted rank."""
 CROWDED, UNEVEN, UNEVEN_BY_RANK = 2.0, 0.17, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
 times that of people who stand independently. The square of the difference that it makes if all people are
@@ -168,7 +168,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "is_exact": is_exact,
         "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
-        "unevenly": 0 if is_exact else UNEVEN_BY_RANK if own["principle"]["name"] == BY_RANK else UNEVEN,
+        "unevenly": 0 if is_exact else _unevenly(own["principle"]),
         "least_end": LEAST_END,
         "at_ends": AT_ENDS,
         "least_likeness": LEAST_LIKENESS,
@@ -323,6 +323,11 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         "step": STEPS[number % len(STEPS)],
         "shift": f"sqrt({PRIMES[number % len(PRIMES)]})",
     }
+
+
+def _unevenly(principle: Mapping[str, Any]) -> float:
+    """How many times the square of what a model of places changes counts."""
+    return UNEVEN_BY_RANK if principle.get("method") == BY_RANK else UNEVEN
 
 
 def _prior(tau_squared: float) -> float:
