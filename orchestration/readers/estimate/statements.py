@@ -61,13 +61,11 @@ a group are there hangs on ratios of masses, and very small ones are lost in rou
 AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 BY_RANK = "gda"
-"""The method of whose groups people have about the same weighted rank."""
-CROWDED, UNEVEN, UNEVEN_BY_RANK = 2.0, 0.17, 0.5
+"""The method of whose first release people of a group have about the same weighted rank."""
+CROWDED, UNEVEN = 2.0, 0.17
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
-times that of people who stand independently. The square of the difference that it makes if all people are
-spread evenly, or each group's in line, counts so many times; and `UNEVEN_BY_RANK` times where
-people of a group have about the same weighted rank, so that a place on one attribute excludes many on another
-(benchmarks/measures/estimates.py)."""
+times that of people who stand independently. The square of the difference that two other models make counts
+so many times (benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
@@ -119,7 +117,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     columns, sensitive = names[:of], names[of:]
     is_exact = own["format"] == "anatomy"
     attributes = [
-        {"column": column, **_attribute(number, one)}
+        {"column": column, **_attribute(number, one), **_weight(own["principle"], one)}
         for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
     ]
     words: dict[str, Any] = {
@@ -168,7 +166,8 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "is_exact": is_exact,
         "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
-        "unevenly": 0 if is_exact else _unevenly(own["principle"]),
+        "unevenly": 0 if is_exact else UNEVEN,
+        "ranked": _ranked(own),
         "least_end": LEAST_END,
         "at_ends": AT_ENDS,
         "least_likeness": LEAST_LIKENESS,
@@ -325,9 +324,18 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _unevenly(principle: Mapping[str, Any]) -> float:
-    """How many times the square of what a model of places changes counts."""
-    return UNEVEN_BY_RANK if principle.get("method") == BY_RANK else UNEVEN
+def _ranked(own: Mapping[str, Any]) -> str | None:
+    """The date of the release, in SQL, if people of a group have about the same weighted rank."""
+    is_ranked = own["principle"].get("method") == BY_RANK and own["n"] == 1 and len(own["attributes"]) > 1
+    return f"DATE '{dt.date.fromisoformat(own['release'])}'" if is_ranked else None
+
+
+def _weight(principle: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, float]:
+    """The weight of an attribute's places in a weighted rank, and the rank of a missing one."""
+    weight = principle.get("weights", {}).get(declared["name"], 1)
+    if not isinstance(weight, int):
+        raise TypeError(f"the weight of {declared['name']} is no number")
+    return {"weight": float(weight), "before_all": -float(weight)}
 
 
 def _prior(tau_squared: float) -> float:
