@@ -62,10 +62,11 @@ AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 BY_RANK = "gda"
 """The method of whose first release people of a group have about the same weighted rank."""
-CROWDED, UNEVEN = 2.0, 0.17
+CROWDED, TOGETHER, UNEVEN = 1.75, 0.07, 0.17
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
-times that of people who stand independently. The square of the difference that two other models make counts
-so many times (benchmarks/measures/estimates.py)."""
+times that of people who stand independently, and so many times more for each of the group's people, because
+they err together. The square of the difference that two other models make counts so many times
+(benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
@@ -165,7 +166,9 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "thinned": 1 if is_exact else THINNED,
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "is_exact": is_exact,
-        "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
+        "exact": "beside * (1 - least(1, y))" if is_exact else "placed",
+        "crowded": CROWDED,
+        "together": TOGETHER,
         "unevenly": 0 if is_exact else UNEVEN,
         "ranked": _ranked(own),
         "least_end": LEAST_END,

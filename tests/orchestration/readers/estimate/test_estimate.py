@@ -593,6 +593,13 @@ def test_people_of_a_group_are_as_alike_as_groups_are_narrow(tmp_path, apart, le
     assert least <= likeness[0] <= most
 
 
+def streamlined(table, declared, **parameters):
+    """The first release of a table by the streamliner."""
+    principle = {"name": "streamliner", "l": 3, **parameters}
+    words = declared.model_dump(mode="json", exclude_none=True) | {"principle": principle}
+    return last([(DATE, table)], parse_contract(words))
+
+
 @pytest.mark.parametrize("weights", [{}, {"x": 3, "y": 2, "z": 0}])
 def test_a_high_place_goes_with_low_ones_where_people_of_a_group_have_about_one_rank(tmp_path, weights):
     """Of a series only the first release has such groups: as the second one, it is taken to have others."""
@@ -604,9 +611,7 @@ def test_a_high_place_goes_with_low_ones_where_people_of_a_group_have_about_one_
     )
     qis = {name: {"kind": "number", "domain": [0, 999]} for name in ("x", "y", "z")}
     qis["y"]["domain"], qis["z"]["missing"] = [0.0, 1.0], "publish"
-    declared = contract(**qis).model_dump(mode="json", exclude_none=True)
-    declared["principle"] = {"name": "streamliner", "l": 3, "weights": weights}
-    made = last([(DATE, table)], parse_contract(declared))
+    made = streamlined(table, contract(**qis), weights=weights)
     ends = itertools.product(range(200, 1000, 200), repeat=2)
     both = [f"x < {right} AND y < {upper / 1000}" for right, upper in ends]
     asked = [*both, "x < 300", "y >= 0.7", "z > 500", "z IS NULL"]
@@ -619,6 +624,22 @@ def test_a_high_place_goes_with_low_ones_where_people_of_a_group_have_about_one_
         off.append(np.abs(np.subtract(found, true)))
     assert off[0][: len(both)].mean() < 0.7 * off[1][: len(both)].mean()
     assert np.allclose(off[0][len(both) :], off[1][len(both) :])
+
+
+def test_people_of_one_large_group_err_together(tmp_path):
+    """One group of everybody says how old the youngest and the oldest are, and of the others nothing."""
+    rng, number = np.random.default_rng(1), 600
+    age = (1000 * rng.beta(1.5, 2.5, number)).astype(int)
+    table = pl.DataFrame(
+        {"id": np.arange(number), "age": age, NAME: rng.choice(["a", "b", "c", "d"], number)}
+    )
+    made = streamlined(table, contract(age={"kind": "number", "domain": [0, 999]}), method="ria")
+    with connected(tmp_path, made.contract, made.candidate.published) as connection:
+        assert connection.sql("SELECT count(*) FROM estimate_groups").fetchall() == [(1,)]
+        for limit in range(200, 1000, 200):
+            ((_, _, _, error, low, high, *_),) = connection.sql(f"FROM estimate(age < {limit})").fetchall()
+            assert low <= (age < limit).sum() <= high
+            assert error < number / 4
 
 
 @functools.cache
