@@ -61,12 +61,13 @@ from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Contract
 from republish.anonymize.formats import ANATOMY
+from republish.anonymize.learning.associations import TOLD
 from republish.anonymize.people.codes import encode_columns
 from republish.orchestration.demo.hospital import SEED, hospital_snapshots
-from republish.orchestration.readers.associations import FEWEST_PEOPLE, learned_of
+from republish.orchestration.readers.associations import learned_of
 
 FILES, REAL = "REPUBLISH_CSV", " (real)"
-QUICK = {"most": 300, "copies": 2, "words": ("a second hospital",)}
+QUICK = {"most": 300, "copies": 2, "seeds": 2, "words": ("a second hospital",)}
 Made = tuple[pl.DataFrame, Contract, list[str]]
 """People, their contract, and the columns that are asked for."""
 
@@ -164,8 +165,6 @@ HELD_OUT: dict[str, Callable[[], Made]] = {
     "share of food, BudgetFood (real)": lambda: of_file(
         "BudgetFood.csv", same("age", "size", "town", "sex"), "wfood", ["age", "size"], tenths=True
     ),
-}
-NEW: dict[str, Callable[[], Made]] = {
     "wages, SLID (real)": lambda: of_file(
         "SLID.csv", same("age", "education", "sex"), "wages", ["age", "education"], tenths=True
     ),
@@ -183,6 +182,53 @@ NEW: dict[str, Callable[[], Made]] = {
     ),
     "wages, Wages (real)": lambda: of_file(
         "Wages.csv", same("exp", "ed", "sex"), "lwage", ["exp", "ed"], tenths=True
+    ),
+    "earnings, PSID (real)": lambda: of_file(
+        "PSID.csv", same("age", "educatn", "kids"), "earnings", ["age", "educatn"], tenths=True
+    ),
+    "visits, OFP (real)": lambda: of_file(
+        "OFP.csv", same("age", "school", "sex"), "ofp", ["age", "school"], tenths=True
+    ),
+    "wages, Schooling (real)": lambda: of_file(
+        "Schooling.csv", same("age76", "ed76", "black"), "wage76", ["ed76", "age76"], tenths=True
+    ),
+    "income, Workinghours (real)": lambda: of_file(
+        "Workinghours.csv", same("age", "education", "child5"), "income", ["age", "education"], tenths=True
+    ),
+    "wages, LaborSupply (real)": lambda: of_file(
+        "LaborSupply.csv", same("age", "kids", "disab"), "lnwg", ["age", "kids"], tenths=True
+    ),
+    "benefits, Benefits (real)": lambda: of_file(
+        "Benefits.csv", same("age", "tenure", "sex"), "rr", ["age", "tenure"], tenths=True
+    ),
+    "marks, nlschools (real)": lambda: of_file(
+        "nlschools.csv", same("IQ", "SES", "COMB"), "lang", ["IQ", "SES"], tenths=True
+    ),
+    "expenses, MedExp (real)": lambda: of_file(
+        "MedExp.csv", same("age", "linc", "sex", "child"), "med", ["age", "linc"], tenths=True
+    ),
+    "spending, VietNamH (real)": lambda: of_file(
+        "VietNamH.csv", same("age", "educyr", "hhsize", "farm"), "lntotal", ["age", "educyr"], tenths=True
+    ),
+    "status quo, Chile (real)": lambda: of_file(
+        "Chile.csv", same("age", "population", "sex"), "statusquo", ["age", "population"], tenths=True
+    ),
+}
+NEW: dict[str, Callable[[], Made]] = {
+    "wages, Wages1 (real)": lambda: of_file(
+        "Wages1.csv", same("exper", "school", "sex"), "wage", ["exper", "school"], tenths=True
+    ),
+    "income, turnout (real)": lambda: of_file(
+        "turnout.csv", same("age", "educate", "race"), "income", ["age", "educate"], tenths=True
+    ),
+    "earnings, Treatment (real)": lambda: of_file(
+        "Treatment.csv", same("age", "educ", "ethn", "married"), "re78", ["age", "educ"], tenths=True
+    ),
+    "husbands' income, HI (real)": lambda: of_file(
+        "HI.csv", same("experience", "kids618", "race"), "husby", ["experience", "kids618"], tenths=True
+    ),
+    "visits, mdvis (real)": lambda: of_file(
+        "mdvis.csv", same("age", "educ", "badh"), "numvisit", ["age", "educ"], tenths=True
     ),
 }
 
@@ -208,7 +254,7 @@ class Measured:
 
 
 def measured(made: Made, most: int, copies: int, seed: int = 1) -> Measured:
-    """Learn of the first release of so many people at most, and make so many tables without and with it."""
+    """Learn of the first release of so many people at most, and make tables (or 0) without and with it."""
     people, contract, on = made
     people = people.sample(min(most, people.height), seed=1)
     release = last([(DATE, people)], contract)
@@ -217,7 +263,11 @@ def measured(made: Made, most: int, copies: int, seed: int = 1) -> Measured:
     learned = learned_of(tables, contract, on, random)
     there = present(release)
     has = (there[VALUE].to_numpy()[:, None] == learned.values.to_numpy()[None]).astype(float)
-    codes, many = encode_columns(there, contract), learned.totals >= FEWEST_PEOPLE
+    codes, many = encode_columns(there, contract), learned.many
+    rows = learned.said(contract.sensitive.name).rows
+    rows = rows.with_columns(true=pl.Series(learned.asked.of_people(codes, has).ravel()))
+    if not copies:
+        return Measured(rows, {}, learned.found.misfit)
 
     def slopes(codes: pl.DataFrame, has: Floats) -> tuple[Floats, Floats]:
         x = codes.select(column for column, _ in learned.asked.attributes).to_numpy().astype(float)
@@ -240,9 +290,7 @@ def measured(made: Made, most: int, copies: int, seed: int = 1) -> Measured:
         )
         for at, (_, attribute) in enumerate(learned.asked.attributes)
     }
-    rows = learned.said(contract.sensitive.name).rows
-    true = pl.Series(learned.asked.of_people(codes, has).ravel())
-    return Measured(rows.with_columns(true=true), by_column, learned.found.misfit)
+    return Measured(rows, by_column, learned.found.misfit)
 
 
 def figures(rows: pl.DataFrame) -> list[Any]:
@@ -250,25 +298,27 @@ def figures(rows: pl.DataFrame) -> list[Any]:
     told = rows.drop_nulls("estimate")
     share = f"{told.height / rows.height:.0%}"
     if told.is_empty():
-        return [rows.height, share, None, None, None, None]
+        return [share, None, None, None, None]
     true, estimate = told["true"].to_numpy(), told["estimate"].to_numpy()
     middle = rows["true"].mean() if rows["measure"][0] == "mean" else 0.0
     kept = ((true - middle) * (estimate - middle)).sum() / ((true - middle) ** 2).sum()
     error, half = np.abs(estimate - true), (told["high"] - told["low"]).to_numpy() / 2
+    is_certain = ((half / 2) ** 2).mean() <= (1 - TOLD) * estimate.var()
     right = (error <= half).mean()
     median = float(np.median(error))
     return [
-        rows.height,
         share,
-        f"{kept:.0%}",
+        f"{kept:.0%}" if is_certain else None,
         f"{right:.0%}",
         median / float(rows["true"].to_numpy().std()),
         float(np.median(half)) / max(median, 1e-12),
     ]
 
 
-def tables(most: int = 12_000, copies: int = 20, words: tuple[str, ...] = ("",)) -> Iterator[Table]:
-    """So many people at most, and tables, of each table whose name has one of the words."""
+def tables(
+    most: int = 12_000, copies: int = 20, seeds: int = 3, words: tuple[str, ...] = ("",)
+) -> Iterator[Table]:
+    """So many people at most, tables, and seeds, of each table whose name has one of the words."""
     heads = ("table", "column", "measure", "figures", "told", "kept", "right", "error", "half-width")
     imputed: list[list[Any]] = []
     for title, some in (("Chosen on", CHOSEN_ON), ("Held out", HELD_OUT), ("New", NEW)):
@@ -276,12 +326,13 @@ def tables(most: int = 12_000, copies: int = 20, words: tuple[str, ...] = ("",))
         for name, make in some.items():
             if not any(word in name for word in words) or not is_here(name):
                 continue
-            found = measured(make(), most, copies)
-            short = name.removesuffix(REAL)
-            label = f"{short}, misfit {found.misfit:.1f}"
-            for (column, measure), part in found.rows.group_by("column", "measure", maintain_order=True):
-                rows.append([label, column, measure, *figures(part)])
-            for column, (plain, modelled, is_told) in found.slopes.items():
+            found = [measured(make(), most, copies if seed == 1 else 0, seed) for seed in range(1, seeds + 1)]
+            short, misfits = name.removesuffix(REAL), sorted(one.misfit for one in found)
+            label = f"{short}, misfit {misfits[0]:.1f} to {misfits[-1]:.1f}"
+            every = pl.concat([one.rows for one in found])
+            for (column, measure), part in every.group_by("column", "measure", maintain_order=True):
+                rows.append([label, column, measure, part.height // seeds, *figures(part)])
+            for column, (plain, modelled, is_told) in found[0].slopes.items():
                 said = [*regressions.figures(plain), *regressions.figures(modelled)]
                 imputed.append([short, column, *said, "yes" if is_told else "no"])
         if rows:

@@ -96,6 +96,5 @@ def _said(found: Found) -> str:
     """What it took, and how far to trust it."""
     told, asked = len(found.rows.drop_nulls("estimate")), len(found.rows)
     said = f"{told:,} of {asked:,} can be told, by {found.releases} simulated releases."
-    if not found.fits:
-        return f"{said} Misfit {found.misfit:.1f}: the model does not fit these people. It would be about 1."
-    return f"{said} Misfit {found.misfit:.1f}: about 1 where the model fits. {RIGHT}"
+    fit = f"Misfit {found.misfit:.1f}: about 1 where the model fits; else intervals are up to twice as wide."
+    return f"{said} {fit} {RIGHT}" if told else f"{said} {fit}"

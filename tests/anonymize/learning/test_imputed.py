@@ -99,8 +99,8 @@ def test_sums_that_no_dealing_has_are_not_forced():
     columns = np.column_stack([np.ones(500), np.tile([-1.0, 0, 1, 2, 0], 100)])
     sums = np.zeros((2, 3))
     sums[1] = [1e4, 0, -1e4]  # beyond what there is: 300 at most
-    everything = {"found": sums, "half_width": sums, "shown": sums, "misfit": 1.0, "releases": 1}
-    asked = Associations(**everything, sums=sums, errors=np.full((1, 2, 3), 30.0))
+    figures = dict.fromkeys(("found", "half_width", "greatest", "shown", "sums"), sums)
+    asked = Associations(**figures, misfit=1.0, releases=1, errors=np.full((1, 2, 3), 30.0))
     certain = replace(asked, errors=np.zeros((1, 2, 3)))
     for one in (asked, certain):
         values = next(dealings(groups, columns, np.ones(500, bool), one, np.random.default_rng(1)))
