@@ -45,7 +45,7 @@ NARROW = 0.08
 differ by less. Chosen on five tables."""
 UNFORESEEN, MOST_MISFIT = 1.6, 2.0
 """Errors are so many times what simulated releases show, as no model is quite right, times a misfit above 1.
-This says that a model is wrong, not by how much: they grow by so much at most. Chosen on five tables."""
+This says that something is wrong, not by how much: they grow by so much at most. Chosen on five tables."""
 MOST_LABELS = 12
 """Labels of a category that are compared with the most frequent one: the next most frequent."""
 YEAR = 365.25
@@ -201,7 +201,7 @@ class Associations:
     """The part of the variance between models that differ that groups of their releases show."""
     misfit: float
     """How far widths of groups are from those of simulated releases, over how far these are from each other:
-    about 1 where the model fits."""
+    about 1 where simulated releases are like the published one."""
     releases: int
     """How many were simulated."""
     sums: Floats

@@ -54,7 +54,7 @@ class Found:
     """The sensitive column; `column`, `measure` (`slope`, `difference`, `mean`), of a difference its `label`;
     `estimate`, `low`, `high`: null where it can't be told."""
     misfit: float
-    """About 1 where the model fits (`Associations.misfit`)."""
+    """About 1 where simulated releases are like the published one (`Associations.misfit`)."""
     releases: int
     """How many were simulated."""
 
@@ -118,9 +118,8 @@ def imputed_by_model(
     told, sensitive = learned.columns_told(dealt), release.contract.sensitive.name
     if not told:
         raise QueryError(
-            f"{release.folder}: how {sensitive} goes with other columns can't be told (misfit"
-            f" {learned.found.misfit:.1f}: about 1 where the model fits); without --model, tables show of it"
-            " what groups show"
+            f"{release.folder}: how {sensitive} goes with other columns can't be told; without --model,"
+            " tables show of it what groups show"
         )
     ours = [column for column, _ in release.contract.attributes()]
     names = dict(zip([*ours, VALUE], column_names(release.package), strict=True))

@@ -122,7 +122,7 @@ def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_
     told |= dict.fromkeys(told, False)
     code, out, (err,) = republish("impute", folder, tmp_path / "none.csv", "--model")
     assert (code, out) == (2, [])
-    assert "how disease goes with other columns can't be told (misfit" in err
+    assert "how disease goes with other columns can't be told; without --model" in err
     assert not (tmp_path / "none.csv").exists()
 
 
