@@ -40,13 +40,12 @@ FEWEST = 15
 TOLD = 0.9
 """The part of the variance between models that differ that groups must show, and the part of the variance
 between values that must not be error."""
-UNFORESEEN = 1.6
-"""Errors are so many times what simulated releases show, and more where a misfit above 1 says so: no model is
-quite right. Chosen on five tables."""
-MISFIT = 1.5
-"""From here on a model fits badly."""
-RANGES = 8
-"""Ranges of a number, each with about as many people, by which the fit of a model is judged."""
+NARROW = 0.08
+"""Where half the width of intervals, as a correlation, is at most this, they are an answer even if values
+differ by less. Chosen on five tables."""
+UNFORESEEN, MOST_MISFIT = 1.6, 2.0
+"""Errors are so many times what simulated releases show, as no model is quite right, times a misfit above 1.
+This says that something is wrong, not by how much: they grow by so much at most. Chosen on five tables."""
 MOST_LABELS = 12
 """Labels of a category that are compared with the most frequent one: the next most frequent."""
 YEAR = 365.25
@@ -95,6 +94,13 @@ class Groups:
             one, other = one[swap], other[swap]
             value[one], value[other] = value[other], value[one]
         return value
+
+    def widths(self, columns: Floats) -> Floats:
+        """The squares of how far people's columns, float64[N, F], are from their group's mean: float64[F]."""
+        people = np.bincount(self.group)
+        means = np.stack([np.bincount(self.group, one) / people for one in columns.T], axis=1)
+        found: Floats = ((columns - means[self.group]) ** 2).sum(axis=0)
+        return found
 
     def posterior(self, logs: Floats, power: float) -> Floats:
         """How likely each tuple has each value, by all dealings of its group, float64[N, V].
@@ -147,49 +153,38 @@ class Asked:
         A value, 1 or 0, is regressed on all columns by least squares: slopes are per unit, of a date per
         year. Means are of the people who have the value.
         """
-        parts = [np.ones(len(codes))]
+        # Centred columns keep digits that squares of dates would lose.
+        columns = self._columns(codes)
+        design = np.column_stack([np.ones(len(codes)), columns - columns.mean(axis=0)])
+        slopes = np.linalg.lstsq(design.T @ design, np.einsum("nk,nv->kv", design, has), rcond=None)[0][1:]
+        number = np.maximum(has.sum(axis=0), 1e-9)
+        means = [np.einsum("n,nv->v", one, has) / number for one in self._averaged(codes)]
+        return np.vstack([slopes, *means])
+
+    def greatest(self, codes: pl.DataFrame, totals: Ints) -> Floats:
+        """By how much figures, float64[K, V], differ for a value that is all that a column goes with.
+
+        It is that of a correlation of 1, if so many people have each value, int64[V].
+        """
+        share = totals / totals.sum()
+        deviation = np.sqrt(share * (1 - share))
+        slopes = deviation / np.maximum(self._columns(codes).std(axis=0), 1e-9)[:, None]
+        means = [one.std() * deviation / np.maximum(share, 1e-9) for one in self._averaged(codes)]
+        return np.vstack([slopes, *means])
+
+    def _columns(self, codes: pl.DataFrame) -> Floats:
+        """What values are regressed on."""
+        parts = []
         for (column, attribute), some in zip(self.attributes, self.labels, strict=True):
             code = codes[column].to_numpy().astype(float)
             if attribute.kind == "category":
                 parts += [(code == one).astype(float) for one in some[1:]]
             else:
                 parts.append(code / YEAR if attribute.kind == "date" else code)
-        # Centred columns keep digits that squares of dates would lose.
-        design = np.stack(parts, axis=1)
-        design[:, 1:] -= design[:, 1:].mean(axis=0)
-        slopes = np.linalg.lstsq(design.T @ design, np.einsum("nk,nv->kv", design, has), rcond=None)[0][1:]
-        number = np.maximum(has.sum(axis=0), 1e-9)
-        means = [
-            np.einsum("n,nv->v", codes[self.attributes[at][0]].to_numpy().astype(float), has) / number
-            for at in self._numbers
-        ]
-        return np.vstack([slopes, *means])
+        return np.stack(parts, axis=1)
 
-
-@dataclass(frozen=True)
-class _Model:
-    """A regression of values on all quasi-identifiers, and the ranges of numbers by which it is checked."""
-
-    columns: Columns
-    ends: Sequence[tuple[str, Floats]]
-    """Our name of a number or date that is asked for, and where its ranges end."""
-
-    @classmethod
-    def of(
-        cls, codes: pl.DataFrame, attributes: Sequence[tuple[str, QuasiIdentifier]], asked: Asked
-    ) -> _Model:
-        numbers = [column for column, one in asked.attributes if one.kind != "category"]
-        shares = np.arange(1, RANGES) / RANGES
-        ends = [(column, np.unique(np.quantile(codes[column].to_numpy(), shares))) for column in numbers]
-        return cls(Columns.of(codes, attributes), ends)
-
-    def in_ranges(self, codes: pl.DataFrame, has: Floats) -> Floats:
-        """How many people with each value are in each range of each number, float64[R, V]."""
-        found = [np.empty((0, has.shape[1]))]
-        for column, ends in self.ends:
-            at = np.searchsorted(ends, codes[column].to_numpy(), side="right")
-            found.append(np.eye(len(ends) + 1)[at].T @ has)
-        return np.vstack(found)
+    def _averaged(self, codes: pl.DataFrame) -> list[Floats]:
+        return [codes[self.attributes[at][0]].to_numpy().astype(float) for at in self._numbers]
 
 
 @dataclass(frozen=True)
@@ -200,11 +195,13 @@ class Associations:
     """Estimates of the figures."""
     half_width: Floats
     """Half the widths of their intervals at 95 %."""
+    greatest: Floats
+    """What figures can be (`Asked.greatest`)."""
     shown: Floats
     """The part of the variance between models that differ that groups of their releases show."""
     misfit: float
-    """How far people by ranges of a number are from those of simulated releases, over how far these are from
-    each other: about 1 where the model fits."""
+    """How far widths of groups are from those of simulated releases, over how far these are from each other:
+    about 1 where simulated releases are like the published one."""
     releases: int
     """How many were simulated."""
     sums: Floats
@@ -213,18 +210,20 @@ class Associations:
     """float64[S, F, V]: the error of these sums is the total of S such parts, each of them multiplied by a
     standard normal number of its own."""
 
-    def told(self, many: Bools) -> Bools:
+    def told(self, many: Bools, narrow: float = NARROW) -> Bools:
         """Which figures can be told, bool[K, V], of values that many people have, bool[V].
 
-        Those of all values must be shown on the whole, too, and differ by more than their errors.
+        Those of all values must be shown on the whole, too, and differ by more than their errors, or these be
+        small: then it is told how little goes with the column.
         """
         if not many.any():
             return np.zeros(self.found.shape, bool)
-        whole = np.median(self.shown, axis=1, keepdims=True)
-        found, error = self.found[:, many], self.half_width[:, many] / 2
-        certain = 1 - (error**2).mean(axis=1, keepdims=True) / found.var(axis=1, keepdims=True).clip(1e-30)
-        least = np.minimum(np.minimum(self.shown, whole), certain)
-        told: Bools = (least >= TOLD) & many & (self.misfit < MISFIT)
+        shown = np.minimum(self.shown, np.median(self.shown, axis=1, keepdims=True)) >= TOLD
+        error = (self.half_width[:, many] ** 2 / 4).mean(axis=1, keepdims=True)
+        is_certain = error <= (1 - TOLD) * self.found[:, many].var(axis=1, keepdims=True)
+        half = (self.half_width / self.greatest)[:, many]
+        is_narrow = (half**2).mean(axis=1, keepdims=True) <= narrow**2
+        told: Bools = shown & (is_certain | is_narrow) & many
         return told
 
 
@@ -268,8 +267,8 @@ def associations(
     simulated from it look as the published one does, whatever is computed of both.
     """
     people = release.codes.filter(pl.Series(is_person))
-    model = _Model.of(release.codes, attributes, asked)
-    columns, own = model.columns.of_people(people), model.columns.of_people(release.codes)
+    model = Columns.of(release.codes, attributes)
+    columns, own = model.of_people(people), model.of_people(release.codes)
     seen, done = _Seen.of(release, model, asked, len(totals)), 0
 
     def simulated(odds: Floats, region: Ints | None) -> tuple[_Seen, Floats, Floats] | None:
@@ -315,7 +314,8 @@ def associations(
     of, true = np.array([one.figures[-1] for one, _, _ in near]), np.array([true for _, true, _ in near])
     found, errors = _corrected(seen.figures[-1], of, true, _kept(of, true), misfit)
     half = scipy.stats.t.ppf(0.975, len(near) - 1) * np.sqrt((errors**2).sum(axis=0))
-    return Associations(found, half, shown, misfit, done, sums, sum_errors)
+    greatest = asked.greatest(people, totals)
+    return Associations(found, half, greatest, shown, misfit, done, sums, sum_errors)
 
 
 def _corrected(seen: Floats, of: Floats, true: Floats, kept: Floats, misfit: float) -> tuple[Floats, Floats]:
@@ -323,14 +323,13 @@ def _corrected(seen: Floats, of: Floats, true: Floats, kept: Floats, misfit: flo
 
     `of` and `true`, float64[S, K, V], are what is seen in simulated releases, and what is true of them, of
     which a part is `kept`, float64[K, 1].
-    The errors, float64[S + 1, K, V], are one for each release, for how its bias differs from the mean, and
-    half of the mean bias.
+    The errors, float64[S, K, V], are one for each release, for how its bias differs from the mean.
     """
     off, number = of - true, len(of)
     bias = off.mean(axis=0)
-    scale = UNFORESEEN * max(1.0, misfit) * np.sqrt((1 + 1 / number) / (number - 1)) / kept
+    scale = UNFORESEEN * np.clip(misfit, 1, MOST_MISFIT) * np.sqrt((1 + 1 / number) / (number - 1)) / kept
     found = true.mean(axis=0) + (seen - of.mean(axis=0)) / np.clip(STEEPER * kept, 1 / MOST_STEP, 1)
-    return found, np.concatenate([scale * (off - bias), bias[None] / 2])
+    return found, scale * (off - bias)
 
 
 def _beyond_totals(sums: Floats) -> Floats:
@@ -370,13 +369,13 @@ class _Seen:
     """float64[3, K, V]: by the shares of groups, by what was learned, and by this sharpened."""
     sums: Floats
     """float64[F, V]: the sharpened ones of each column of the model."""
-    ranges: Floats
-    """float64[R, V]: the same by ranges of numbers."""
+    widths: Floats
+    """float64[F]: of each column, the squares of how far people are from the mean of their group, in all."""
 
     @classmethod
-    def of(cls, groups: Groups, model: _Model, asked: Asked, values: int) -> _Seen:
+    def of(cls, groups: Groups, model: Columns, asked: Asked, values: int) -> _Seen:
         """Learn from the groups, sharpen what they say by it, and learn once more."""
-        columns, coefficients = model.columns.of_people(groups.codes), None
+        columns, coefficients = model.of_people(groups.codes), None
         by_group = has = groups.posterior(np.zeros((len(columns), values)), 1.0)
         for _ in range(2):
             sums = np.einsum("nf,nv->fv", columns, has)
@@ -388,18 +387,18 @@ class _Seen:
                 [asked.of_people(groups.codes, one) for one in (by_group, groups.posterior(logs, 1.0), has)]
             ),
             np.einsum("nf,nv->fv", columns, has),
-            model.in_ranges(groups.codes, has),
+            groups.widths(columns),
         )
 
 
 def _misfit(seen: _Seen, simulated: Sequence[_Seen]) -> float:
-    """The root mean square of what ranges have beyond what sums explain, in standard errors."""
-    if not seen.ranges.size:
-        return 0.0
-    ranges = np.array([one.ranges for one in simulated])
-    middle, scale = ranges.mean(axis=0), np.maximum(ranges.std(axis=0, ddof=1), 1e-9)
-    far = (seen.ranges - middle) / scale
-    return float(np.sqrt((far**2).mean()))
+    """How far widths of groups are from simulated ones, in standard deviations of these: root mean square.
+
+    Nothing makes them fit: corrections see sums alone. A person more or less who differs is no matter.
+    """
+    widths = np.array([one.widths for one in simulated])
+    far = (seen.widths - widths.mean(axis=0)) / np.maximum(widths.std(axis=0, ddof=1), 1)
+    return float(np.sqrt((far**2).sum() / max(len(far) - 1, 1)))
 
 
 def _with_totals(odds: Floats, totals: Ints, random: np.random.Generator) -> Ints:

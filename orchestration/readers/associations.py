@@ -18,7 +18,7 @@ from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import ContractError, PublishedFolderError, QueryError
 from republish.anonymize.formats import ANATOMY
 from republish.anonymize.formats.published import Published
-from republish.anonymize.learning.associations import MISFIT, Asked, Associations, Groups, associations
+from republish.anonymize.learning.associations import Asked, Associations, Groups, associations
 from republish.anonymize.learning.imputed import dealings
 from republish.anonymize.learning.logit import Columns
 from republish.anonymize.people.codes import MISSING_CODE, encode_columns
@@ -54,14 +54,9 @@ class Found:
     """The sensitive column; `column`, `measure` (`slope`, `difference`, `mean`), of a difference its `label`;
     `estimate`, `low`, `high`: null where it can't be told."""
     misfit: float
-    """About 1 where the model fits (`Associations.misfit`)."""
+    """About 1 where simulated releases are like the published one (`Associations.misfit`)."""
     releases: int
     """How many were simulated."""
-
-    @property
-    def fits(self) -> bool:
-        """Whether the model fits, without which nothing is told."""
-        return self.misfit < MISFIT
 
 
 @dataclass(frozen=True)
@@ -123,9 +118,8 @@ def imputed_by_model(
     told, sensitive = learned.columns_told(dealt), release.contract.sensitive.name
     if not told:
         raise QueryError(
-            f"{release.folder}: how {sensitive} goes with other columns can't be told (misfit"
-            f" {learned.found.misfit:.1f}: about 1 where the model fits); without --model, tables show of it"
-            " what groups show"
+            f"{release.folder}: how {sensitive} goes with other columns can't be told; without --model,"
+            " tables show of it what groups show"
         )
     ours = [column for column, _ in release.contract.attributes()]
     names = dict(zip([*ours, VALUE], column_names(release.package), strict=True))
@@ -169,9 +163,9 @@ class Learned:
     found: Associations
 
     @property
-    def told(self) -> Bools:
-        """Which figures can be told, bool[K, V]."""
-        return self.found.told(self.totals >= FEWEST_PEOPLE)
+    def many(self) -> Bools:
+        """Which values many people have, bool[V]."""
+        return self.totals >= FEWEST_PEOPLE
 
     def said(self, sensitive: str) -> Found:
         """What is answered, of the sensitive column's name."""
@@ -185,9 +179,10 @@ class Learned:
 
     def columns_told(self, dealt: Sequence[Ints]) -> list[str]:
         """The columns whose slopes or differences such tables, int64[N] each, have as they were learned."""
-        codes, many = self.groups.codes.filter(pl.Series(self.is_person)), self.totals >= FEWEST_PEOPLE
+        codes, many = self.groups.codes.filter(pl.Series(self.is_person)), self.many
         each = [self.asked.of_people(codes, np.eye(len(many))[one[self.is_person]]) for one in dealt]
-        told, learned, shown = self.told[:, many], self.found.found[:, many], np.mean(each, axis=0)[:, many]
+        told, learned = self.found.told(many, narrow=0)[:, many], self.found.found[:, many]
+        shown = np.mean(each, axis=0)[:, many]
         found = []
         for at, (_, attribute) in enumerate(self.asked.attributes):
             rows = [of == at and measure != "mean" for of, measure, _, _ in self.asked.figures]
@@ -390,8 +385,9 @@ def _is_missing(codes: pl.DataFrame, column: str) -> bool:
 
 def _rows(learned: Learned, values: pl.Series) -> pl.DataFrame:
     parts, asked, found = [], learned.asked, learned.found
+    is_told = found.told(learned.many)
     for at, (of, measure, label, base) in enumerate(asked.figures):
-        attribute, told = asked.attributes[of][1], learned.told[at]
+        attribute, told = asked.attributes[of][1], is_told[at]
         labels = getattr(attribute, "labels", ())
         said = None if label is None or base is None else f"{labels[label]} rather than {labels[base]}"
         estimate, half = found.found[at], found.half_width[at]

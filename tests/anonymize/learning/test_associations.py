@@ -12,13 +12,17 @@ from republish.anonymize.formats import ANATOMY
 from republish.anonymize.learning import associations
 from republish.anonymize.learning.associations import (
     APART,
-    MISFIT,
+    MOST_MISFIT,
+    NARROW,
     NEAR,
+    UNFORESEEN,
     Asked,
     Associations,
     _beyond_totals,
     _corrected,
     _kept,
+    _misfit,
+    _Seen,
     _shown,
     _with_totals,
 )
@@ -109,12 +113,56 @@ def test_nothing_is_told_of_a_column_whose_differences_may_be_errors():
     found = np.array([[-0.3, 0.1, 0.2, 9.0], [-0.3, 0.1, 0.2, 9.0]])
     shown = np.array([[0.99, 0.99, 0.8, 0.99]] * 2)
     half_width = np.array([[0.1] * 4, [0.2] * 4])
-    nothing = np.zeros((0, 0))
-    made = Associations(found, half_width, shown, 1.0, 40, nothing, nothing)
+    nothing, greatest = np.zeros((0, 0)), np.ones((2, 4))
+    made = Associations(found, half_width, greatest, shown, 1.0, 40, nothing, nothing)
     many = np.array([True, True, True, False])
     assert made.told(many).tolist() == [[True, True, False, False], [False] * 4]
-    assert not replace(made, misfit=MISFIT).told(many).any()
     assert not made.told(np.zeros(4, bool)).any()
+
+
+def test_that_values_go_with_nothing_is_told_where_errors_are_small():
+    """Beside what there could be: a column that goes with one value alone."""
+    random = np.random.default_rng(1)
+    age, ill = random.integers(0, 120, 4000), random.random(4000) < 0.2
+    contract = make_contract(values=["ill", "well"])
+    codes = pl.DataFrame({"qi_0": age, "qi_1": age})
+    asked = Asked.of(codes, list(contract.attributes())[:1])
+    assert [measure for _, measure, _, _ in asked.figures] == ["slope", "mean"]
+    has = np.column_stack([ill, ~ill]).astype(float)
+    greatest = asked.greatest(codes, has.sum(axis=0).astype(np.int64))
+    correlation = np.corrcoef(age, ill)[0, 1]
+    found = asked.of_people(codes, has) - [[0.0], [age.mean()]]
+    assert found == pytest.approx(greatest * correlation * [[1, -1], [1, -1]])
+    nothing = np.zeros((0, 0))
+    made = Associations(found, 0.9 * NARROW * greatest, greatest, np.ones((2, 2)), 1.0, 40, nothing, nothing)
+    assert made.told(np.ones(2, bool)).all()
+    wide = replace(made, half_width=1.1 * NARROW * greatest)
+    assert not wide.told(np.ones(2, bool)).any()
+    assert not made.told(np.ones(2, bool), narrow=0).any()  # tables must have differences, to be kept
+
+
+def test_intervals_are_wider_the_less_groups_are_as_wide_as_simulated_ones():
+    """Corrections see sums alone, so that nothing makes widths fit."""
+    contract, tables, _ = released(300)
+    groups = groups_of(tables, contract, pl.Series(VALUES))
+    columns = np.column_stack([np.ones(300), np.arange(300.0)])
+    own = [columns[groups.group == one, 1] for one in np.unique(groups.group)]
+    assert groups.widths(columns) == pytest.approx([0, sum(((one - one.mean()) ** 2).sum() for one in own)])
+
+    def seen(*widths):
+        return _Seen(np.zeros((3, 1, 2)), np.zeros((3, 2)), np.array([0.0, *widths]))
+
+    simulated = [seen(100 + far, 50) for far in (-3, 0, 3)]
+    fits, wider, most = (_misfit(seen(width, 50.5), simulated) for width in (103, 106, 118))
+    assert (fits, wider, most) == pytest.approx(np.sqrt([1.25 / 2, 4.25 / 2, 36.25 / 2]))
+    random = np.random.default_rng(1)
+    of, true = random.normal(size=(2, 16, 1, 3))
+    errors = [_corrected(of[0], of, true, np.ones((1, 1)), misfit)[1] for misfit in (fits, wider, most)]
+    assert errors[1] == pytest.approx(wider * errors[0])
+    assert errors[2] == pytest.approx(MOST_MISFIT * errors[0])
+    # What one more release would differ by, and the mean of those that there are.
+    spread = UNFORESEEN * (of - true).std(axis=0, ddof=1) * np.sqrt(1 + 1 / 16)
+    assert np.sqrt((errors[0] ** 2).sum(axis=0)) == pytest.approx(spread)
 
 
 def test_people_of_a_region_have_the_values_of_its_people_in_simulated_releases():

@@ -59,6 +59,10 @@ def test_tables_keep_what_goes_with_what_where_a_dealing_by_lot_does_not(learned
     random = np.random.default_rng(2)
     dealt = list(itertools.islice(found.dealings(contract, random), 16))
     assert found.columns_told(dealt) == ["age"]
+    little, figures = found.found, np.abs(found.found.found)
+    little = replace(little, half_width=np.ones_like(figures) * figures.max(), greatest=1e9 * figures)
+    assert little.told(found.many).any()  # that no more than so little goes with age
+    assert replace(found, found=little).columns_told(dealt) == []
     by_model = slopes(dealt)
     lots = [found.groups.deal(np.zeros((1500, len(VALUES))), random) for _ in range(16)]
     assert found.columns_told(lots) == []
@@ -99,8 +103,8 @@ def test_sums_that_no_dealing_has_are_not_forced():
     columns = np.column_stack([np.ones(500), np.tile([-1.0, 0, 1, 2, 0], 100)])
     sums = np.zeros((2, 3))
     sums[1] = [1e4, 0, -1e4]  # beyond what there is: 300 at most
-    everything = {"found": sums, "half_width": sums, "shown": sums, "misfit": 1.0, "releases": 1}
-    asked = Associations(**everything, sums=sums, errors=np.full((1, 2, 3), 30.0))
+    figures = dict.fromkeys(("found", "half_width", "greatest", "shown", "sums"), sums)
+    asked = Associations(**figures, misfit=1.0, releases=1, errors=np.full((1, 2, 3), 30.0))
     certain = replace(asked, errors=np.zeros((1, 2, 3)))
     for one in (asked, certain):
         values = next(dealings(groups, columns, np.ones(500, bool), one, np.random.default_rng(1)))
