@@ -15,8 +15,9 @@ published.
 
 The estimator's constants were chosen on the first twelve tables, *chosen on* and *other*. The seven *held
 out*, four made up and three real, had no say in them: this is the strict test, and `--parts held` makes it
-alone. (That groups of one stratum are divided alike was seen on Adult's test file, and that groups of all
-signatures are, on pensioners.)
+alone. (That groups of one stratum are divided alike was seen on Adult's test file, that groups of all
+signatures are, on pensioners, and that people of one weighted rank are compared with people in line, as all
+others are, on all seven.)
 
 Tried, and no better on the first twelve tables: errors of places by how far expectation maximization moves
 in further rounds, by other rounds than the first, by how much of a condition intervals decide, or by how much
