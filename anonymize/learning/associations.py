@@ -173,15 +173,15 @@ class Asked:
         return np.vstack([slopes, *means])
 
     def _columns(self, codes: pl.DataFrame) -> Floats:
-        """What values are regressed on."""
-        parts = []
+        """What values are regressed on, float64[N, S]."""
+        parts = [np.empty((len(codes), 0))]
         for (column, attribute), some in zip(self.attributes, self.labels, strict=True):
             code = codes[column].to_numpy().astype(float)
             if attribute.kind == "category":
                 parts += [(code == one).astype(float) for one in some[1:]]
             else:
                 parts.append(code / YEAR if attribute.kind == "date" else code)
-        return np.stack(parts, axis=1)
+        return np.column_stack(parts)
 
     def _averaged(self, codes: pl.DataFrame) -> list[Floats]:
         return [codes[self.attributes[at][0]].to_numpy().astype(float) for at in self._numbers]

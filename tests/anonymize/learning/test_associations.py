@@ -253,6 +253,9 @@ def test_figures_are_those_of_least_squares_dates_by_the_year_and_labels_by_the_
     design = np.column_stack([np.ones(400), born / 365.25, sex])
     assert found[:, 0] == pytest.approx(np.linalg.lstsq(design, ill, rcond=None)[0][1:])
     assert found[:, 1] == pytest.approx(-found[:, 0])
+    women = codes.with_columns(qi_1=pl.lit(0))
+    nothing = Asked.of(women, list(contract.attributes())[1:])  # a label that everybody has
+    assert nothing.of_people(women, np.column_stack([ill, 1 - ill])).shape == (0, 2)
 
 
 def test_a_column_that_some_people_lack_is_refused_by_its_name():
