@@ -42,10 +42,11 @@ TOLD = 0.9
 between values that must not be error."""
 NARROW = 0.08
 """Where half the width of intervals, as a correlation, is at most this, they are an answer even if values
-differ by less. Chosen on five tables."""
+differ by less. Chosen when all tables of the benchmark but the new ones had been seen."""
 UNFORESEEN, MOST_MISFIT = 1.6, 2.0
 """Errors are so many times what simulated releases show, as no model is quite right, times a misfit above 1.
-This says that something is wrong, not by how much: they grow by so much at most. Chosen on five tables."""
+This says that something is wrong, not by how much: they grow by so much at most. The first was chosen on five
+tables, the second when all but the new ones had been seen."""
 MOST_LABELS = 12
 """Labels of a category that are compared with the most frequent one: the next most frequent."""
 YEAR = 365.25
