@@ -14,10 +14,9 @@ below 0.5. Counts are *exact* where the estimate has no error. A cell is empty w
 published.
 
 The estimator's constants were chosen on the first twelve tables, *chosen on* and *other*. The seven *held
-out*, four made up and three real, had no say in them: this is the strict test, and `--parts held` makes it
-alone. (That groups of one stratum are divided alike was seen on Adult's test file, that groups of all
-signatures are, on pensioners, and that people of one weighted rank are compared with people in line, as all
-others are, on all seven.)
+out*, four made up and three real, had no say in them but in one: this is the strict test, and `--parts held`
+makes it alone. (That groups of one stratum are divided alike was seen on Adult's test file, and that groups
+of all signatures are, on pensioners.)
 
 Tried, and no better on the first twelve tables: errors of places by how far expectation maximization moves
 in further rounds, by other rounds than the first, by how much of a condition intervals decide, or by how much
@@ -25,7 +24,15 @@ places on one attribute may say of others in a group; Student's t where few sign
 differ; how much they differ in all conditions together, or a prior by which they differ less (a twentieth
 narrower, and right less often where people are matched in order); errors of a value by how many groups the
 condition divides, or a stratum for each region (narrower under m-invariance, and right less often in the
-streamliner's last releases); points of a group that trade places on all attributes, and not on the widest.
+streamliner's last releases).
+
+People of a group of the streamliner are near one another by weighted rank, which no model of places says.
+With errors as those of other principles, 88 % of the intervals of any value in its first releases were right
+(pensioners 71 %), so the models' differences count three times there: the one constant that tables held out
+had a say in. Points whose places on the widest attribute are dealt such that ranks differ little, with errors
+as those of others, are off by a sixth less, and 89 % of their intervals are right (pensioners 71 %): longer,
+slower, and not kept. On eight tables of pydataset, which had no say in either, intervals of any value are
+right in 94 % as it is, and with such points in 91.
 
 Not in these tables are groups that the streamliner makes by lot: on the first twelve, intervals are right in
 98 of 100 cases under `rda`, and in 96 under `ria`, which makes one group of everybody.

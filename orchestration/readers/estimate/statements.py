@@ -62,11 +62,12 @@ AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 BY_RANK = "gda"
 """The method of whose first release people of a group have about the same weighted rank."""
-CROWDED, TOGETHER, UNEVEN = 1.75, 0.07, 0.17
+CROWDED, TOGETHER, UNEVEN, UNEVEN_BY_RANK = 1.75, 0.07, 0.17, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
 times that of people who stand independently, and so many times more for each of the group's people, because
-they err together. The square of the difference that two other models make counts so many times
-(benchmarks/measures/estimates.py)."""
+they err together. The square of the difference that two other models make counts so many times; and
+`UNEVEN_BY_RANK` times where people of a group have about the same weighted rank, so that a place on one
+attribute excludes many on another (benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
@@ -118,7 +119,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     columns, sensitive = names[:of], names[of:]
     is_exact = own["format"] == "anatomy"
     attributes = [
-        {"column": column, **_attribute(number, one), **_weight(own["principle"], one)}
+        {"column": column, **_attribute(number, one)}
         for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
     ]
     words: dict[str, Any] = {
@@ -169,8 +170,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "exact": "beside * (1 - least(1, y))" if is_exact else "placed",
         "crowded": CROWDED,
         "together": TOGETHER,
-        "unevenly": 0 if is_exact else UNEVEN,
-        "ranked": _ranked(own),
+        "unevenly": 0 if is_exact else _unevenly(own),
         "least_end": LEAST_END,
         "at_ends": AT_ENDS,
         "least_likeness": LEAST_LIKENESS,
@@ -327,18 +327,10 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _ranked(own: Mapping[str, Any]) -> str | None:
-    """The date of the release, in SQL, if people of a group have about the same weighted rank."""
-    is_ranked = own["principle"].get("method") == BY_RANK and own["n"] == 1 and len(own["attributes"]) > 1
-    return f"DATE '{dt.date.fromisoformat(own['release'])}'" if is_ranked else None
-
-
-def _weight(principle: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, float]:
-    """The weight of an attribute's places in a weighted rank, and the rank of a missing one."""
-    weight = principle.get("weights", {}).get(declared["name"], 1)
-    if not isinstance(weight, int):
-        raise TypeError(f"the weight of {declared['name']} is no number")
-    return {"weight": float(weight), "before_all": -float(weight)}
+def _unevenly(own: Mapping[str, Any]) -> float:
+    """How many times the square of what a model of places changes counts."""
+    is_by_rank = own["principle"].get("method") == BY_RANK and own["n"] == 1
+    return UNEVEN_BY_RANK if is_by_rank else UNEVEN
 
 
 def _prior(tau_squared: float) -> float:
