@@ -7,8 +7,8 @@ of people who are guessed right, and *of the surest* that of the twentieth of wh
 The *standard error* is that of what the audit's attack guesses right. None of it is promised: it is what
 groups show of everybody, and each audit states it.
 
-On none of the thirty tables do tables guess more people right than the audit's attack by more than 1.1 of its
-standard errors, and on 10 they guess fewer right by more than one.
+On no data set of thirty do imputed tables guess more people right than the audit's attack by more than 1.1 of
+its standard errors; on ten they guess fewer right by more than one.
 """
 
 from __future__ import annotations
