@@ -167,9 +167,9 @@ def read_hierarchy_file(folder: Path, name: str) -> list[list[str]]:
     Raises ValueError if the file is not there, is too large, or is none of such lines. The text begins with
     its name.
     """
-    if (folder / name).exists() and not (folder / name).is_file():
-        raise ValueError(f"{name}: is no file")
     try:
+        if (folder / name).exists() and not (folder / name).is_file():
+            raise ValueError(f"{name}: is no file")
         check(folder / name, "text", (folder / name).stat().st_size)
         with (folder / name).open(encoding="utf-8-sig", newline="") as file:
             paths = list(csv.reader(file, delimiter=";", strict=True))

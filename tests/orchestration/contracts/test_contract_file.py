@@ -150,6 +150,13 @@ def test_a_hierarchy_file_that_is_none_is_told_by_file_and_line(folder, content,
     ]
 
 
+def test_a_name_too_long_for_a_hierarchy_file_is_told(folder):
+    file = folder / "hospital.yaml"
+    file.write_text(file.read_text().replace("places.csv", "x" * 300))
+    with pytest.raises(ContractError, match="x: can't be read: File name too long"):
+        load_contract(file)
+
+
 def test_a_hierarchy_written_by_a_spreadsheet_is_read(folder):
     (folder / "places.csv").write_bytes(b'\xef\xbb\xbfParis;"La France"\r\nLyon;"La France"\r\n')
     hierarchy = load_contract(folder / "hospital.yaml").contract.quasi_identifiers[1].hierarchy
