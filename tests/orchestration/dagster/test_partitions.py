@@ -106,16 +106,8 @@ def moments(file, first):
     return [one + shift for one in found for shift in (-minute, dt.timedelta())]
 
 
-def is_too_hard_for_dagster(cron, moment):
-    """Of a schedule on the 29th, Dagster's own reading breaks off at the end of a leap day."""
-    day = (moment - dt.timedelta(minutes=1)).date()
-    return (cron or "").split()[2:3] == ["29"] and (day.month, day.day) == (2, 29)
-
-
 def the_same_dates(file, first, at):
     for moment in moments(file, first):
-        if is_too_hard_for_dagster(file.contract.releases.cron, moment):
-            continue
         at(moment)
         assert due_releases(file) == by_dagster(file, moment), (file.contract.releases.cron, moment)
 
@@ -128,7 +120,6 @@ def test_the_dates_of_a_schedule_are_dagsters_partitions(cron, at):
 
 @examples(40)
 @given(cron=ONCE_A_DAY, days=st.integers(0, 1600))
-@example(cron="0 0 29 * *", days=2)
 @example(cron="0 0 29 2 *", days=60)  # Dagster's own reading begins with the leap day after this one
 def test_of_any_schedule_too(cron, days):
     first = dt.date(2024, 1, 1) + dt.timedelta(days=days - 1)
