@@ -19,7 +19,8 @@ BY_CHANCE = re.compile(r"(?<![a-z])r(?![a-z])", re.IGNORECASE)
 NEAREST_WEEKDAY = re.compile(r"\dw|\bw\d", re.IGNORECASE)
 """15W, the weekday that is nearest to the 15th: croniter has it, and Dagster's older croniter does not."""
 LEAP_DAY = 29
-"""Beside a weekday, Dagster's older croniter goes astray on it in February: partitions are missing."""
+"""Dagster's older croniter goes astray on it in February: beside a weekday partitions are missing, and in
+March of a leap year nothing can be run until the schedule ticks again."""
 NEVER = {30, 31}
 """Days that February does not have: Dagster refuses one of them by itself."""
 
@@ -34,11 +35,8 @@ def schedule_fault(cron: str, first: dt.date) -> str | None:
         return f"{cron} is not a schedule that Dagster accepts: {meant}"
     if BY_CHANCE.search(cron):
         return f"{cron} ticks at times by chance, and releases are named by their date: write numbers for R"
-    if _is_misread(cron):
-        return (
-            f"{cron} ticks on the 29th and on weekdays as well, which Dagster misreads in February: write the"
-            " days of the month or the weekdays, and * for the other"
-        )
+    if misread := _misread(cron):
+        return misread
     two = [tick.date() for tick in itertools.islice(ticks(cron, first), 2)]
     if len(two) < 2:
         return f"{cron} never ticks on or after {first}"
@@ -69,8 +67,20 @@ def _is_accepted(cron: str) -> bool:
     return not (months == [2] and len(days) == 1 and days[0] in NEVER)
 
 
-def _is_misread(cron: str) -> bool:
-    """True if Dagster finds other ticks than there are, or none: on days of the month and weekdays alike."""
+def _misread(cron: str) -> str | None:
+    """The fault of a schedule on the 29th of which Dagster finds other ticks than there are, or none."""
     _minute, _hour, days, months, weekdays = croniter.expand(cron)[0]
-    on_the_29th = LEAP_DAY in days and LEAP_DAY - 1 not in days and "*/" not in cron.split()[2]
-    return on_the_29th and weekdays != ["*"] and (months == ["*"] or 2 in months)
+    every = months == ["*"]
+    if LEAP_DAY not in days or LEAP_DAY - 1 in days or "*/" in cron.split()[2]:
+        return None
+    if weekdays != ["*"] and (every or 2 in months):
+        return (
+            f"{cron} ticks on the 29th and on weekdays as well, which Dagster misreads in February: write the"
+            " days of the month or the weekdays, and * for the other"
+        )
+    if (every or {2, 3} <= set(months)) and not {1, "l"} & set(days):
+        return (
+            f"{cron} ticks on the 29th, from which Dagster can't go on in March of a leap year: write 28,"
+            " or L for the last day of the month"
+        )
+    return None

@@ -48,7 +48,17 @@ CRONS = st.one_of(ONCE_A_DAY, st.builds("{} {} {}".format, some_of(0, 59), some_
 WRITTEN = [
     *("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "0 0 * * *", "0 0 1 */3 *"),
     *("0 0 29 2 *", "30 6 29 2 *", "0 0 29 FEB *", "0 0 L * *", "0 0 L 2 *", "0 0 1,L * *"),
-    *("0 0 31 * *", "0 0 30 * *", "0 0 */15 * *", "0 0 28-31 * *", "0 0 29,30 2 *", "59 23 31 12 *"),
+    *(
+        "0 0 31 * *",
+        "0 0 30 * *",
+        "0 0 */15 * *",
+        "0 0 28-31 * *",
+        "0 0 29,30 2 *",
+        "0 0 1,29 * *",
+        "0 0 29,L * *",
+        "0 0 29 2,4 *",
+        "59 23 31 12 *",
+    ),
     *("0 0 13 * FRI", "0 0 1-7 * MON", "0 0 1 * MON,WED", "0 0 */2 * MON", "0 0 L * 1", "0 6 1 NOV-FEB *"),
     *("0 0 * * 7", "0 0 * * 0-7", "0 0 * * SUN", "0 0 * * 6/7", "0 0 * 12/7 3", "0 0 * * L5", "0 0 * * 1#2"),
     "0 0 1 * ?",
@@ -99,7 +109,7 @@ def by_dagster(file, moment):
 def moments(file, first):
     """When something may become due: around the ticks, at midnights, and long after."""
     cron = file.contract.releases.cron
-    days = [first + dt.timedelta(days=days) for days in (-200, -1, 0, 59, 400)]
+    days = [first + dt.timedelta(days=days) for days in (-200, -1, 0, 59, 75, 400)]
     found = [tick for tick in itertools.islice(ticks(cron, first), 3) if tick.year < 2060] if cron else []
     found += [dt.datetime.combine(day, MIDNIGHT) for day in days]
     minute = dt.timedelta(minutes=1)
@@ -169,6 +179,14 @@ def test_what_dagster_refuses_is_refused(cron):
 def test_a_leap_day_beside_weekdays_is_refused_because_dagster_misreads_it(cron):
     assert is_valid_cron_string(cron)
     assert "write the days of the month or the weekdays" in schedule_fault(cron, FIRST)
+
+
+@pytest.mark.parametrize("cron", ["0 0 29 * *", "30 6 5,29-31 * *", "0 0 29 2-3 *", "0 0 27,29 FEB,MAR *"])
+def test_the_29th_is_refused_where_dagster_fails_in_march_of_a_leap_year(cron):
+    march = dt.datetime(2024, 3, 4, tzinfo=dt.UTC).timestamp()
+    with pytest.raises(Exception, match="Invariant failed"):
+        next(schedule_execution_time_iterator(march, for_dagster(cron), "UTC"))
+    assert "write 28, or L for the last day of the month" in schedule_fault(cron, FIRST)
 
 
 @pytest.mark.parametrize("cron", BY_CHANCE)
