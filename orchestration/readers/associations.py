@@ -111,16 +111,13 @@ def imputed_by_model(
     there = [one for column, one in release.contract.attributes() if not _is_missing(codes, column)]
     on, random = [one.name for one in there], np.random.default_rng(seed)
     learned = learned_of(release.tables, release.contract, on, random, begin, str(release.folder))
+    _refuse_untold(learned.columns_told(), release)
     dealing, dealt = learned.dealings(release.contract, random), []
     for copy in range(1, copies + 1):
         begin(f"table {copy}")
         dealt.append(next(dealing))
-    told, sensitive = learned.columns_told(dealt), release.contract.sensitive.name
-    if not told:
-        raise QueryError(
-            f"{release.folder}: how {sensitive} goes with other columns can't be told; without --model,"
-            " tables show of it what groups show"
-        )
+    told = learned.columns_told(dealt)
+    _refuse_untold(told, release)
     ours = [column for column, _ in release.contract.attributes()]
     names = dict(zip([*ours, VALUE], column_names(release.package), strict=True))
     tables = []
@@ -177,13 +174,15 @@ class Learned:
         columns = Columns.of(self.groups.codes, contract.attributes()).of_people(self.groups.codes)
         return dealings(self.groups, columns, self.is_person, self.found, random)
 
-    def columns_told(self, dealt: Sequence[Ints]) -> list[str]:
-        """The columns whose slopes or differences such tables, int64[N] each, have as they were learned."""
-        codes, many = self.groups.codes.filter(pl.Series(self.is_person)), self.many
-        each = [self.asked.of_people(codes, np.eye(len(many))[one[self.is_person]]) for one in dealt]
+    def columns_told(self, dealt: Sequence[Ints] = ()) -> list[str]:
+        """The columns whose slopes or differences such tables, int64[N] each, have as they were learned.
+
+        Without tables, the columns of which enough was learned that tables may have them.
+        """
+        codes, many, found = self.groups.codes.filter(pl.Series(self.is_person)), self.many, []
         told, learned = self.found.told(many, narrow=0)[:, many], self.found.found[:, many]
-        shown = np.mean(each, axis=0)[:, many]
-        found = []
+        each = [self.asked.of_people(codes, np.eye(len(many))[one[self.is_person]])[:, many] for one in dealt]
+        shown = np.mean(each, axis=0) if each else learned
         for at, (_, attribute) in enumerate(self.asked.attributes):
             rows = [of == at and measure != "mean" for of, measure, _, _ in self.asked.figures]
             of, true = shown[rows][told[rows]], learned[rows][told[rows]]
@@ -369,6 +368,14 @@ def _of_people(tuples: Ints | Floats, people: int) -> Ints:
     counts[np.argsort(counts - shares, kind="stable")[: people - counts.sum()]] += 1
     found: Ints = counts
     return found
+
+
+def _refuse_untold(told: Sequence[str], release: _Release) -> None:
+    if not told:
+        raise QueryError(
+            f"{release.folder}: how {release.contract.sensitive.name} goes with other columns can't be told;"
+            " without --model, tables show of it what groups show"
+        )
 
 
 def _refuse_missing(codes: pl.DataFrame, asked: Asked) -> None:

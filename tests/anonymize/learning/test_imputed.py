@@ -58,11 +58,11 @@ def test_tables_keep_what_goes_with_what_where_a_dealing_by_lot_does_not(learned
 
     random = np.random.default_rng(2)
     dealt = list(itertools.islice(found.dealings(contract, random), 16))
-    assert found.columns_told(dealt) == ["age"]
+    assert found.columns_told() == found.columns_told(dealt) == ["age"]
     little, figures = found.found, np.abs(found.found.found)
     little = replace(little, half_width=np.ones_like(figures) * figures.max(), greatest=1e9 * figures)
     assert little.told(found.many).any()  # that no more than so little goes with age
-    assert replace(found, found=little).columns_told(dealt) == []
+    assert replace(found, found=little).columns_told() == []
     by_model = slopes(dealt)
     lots = [found.groups.deal(np.zeros((1500, len(VALUES))), random) for _ in range(16)]
     assert found.columns_told(lots) == []

@@ -96,7 +96,7 @@ def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_
     folder, file = exact.published(RELEASES[0]), tmp_path / "tables.parquet"
     told = {"age": True, "zipcode": False, "sex": True, "birthplace": True}
 
-    def columns_told(self, _dealt):
+    def columns_told(self, _dealt=()):
         return [one.name for _, one in self.asked.attributes if told[one.name]]
 
     monkeypatch.setattr(Learned, "columns_told", columns_told)
@@ -120,6 +120,7 @@ def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_
     assert pl.read_parquet(tmp_path / "b.parquet").equals(tables)
 
     told |= dict.fromkeys(told, False)
+    monkeypatch.setattr(Learned, "dealings", None)  # no table is made
     code, out, (err,) = republish("impute", folder, tmp_path / "none.csv", "--model")
     assert (code, out) == (2, [])
     assert "how disease goes with other columns can't be told; without --model" in err
