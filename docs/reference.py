@@ -5,10 +5,8 @@ python -m docs.reference     writes them; a test fails where they are not what t
 
 from __future__ import annotations
 
-import ast
 import datetime as dt
 import inspect
-import itertools
 import re
 import types
 from collections import Counter
@@ -39,6 +37,7 @@ from republish.anonymize.contract.sensitive import Sensitive
 from republish.anonymize.contract.source import FileSource, QuerySource, Releases, TableSource
 from republish.anonymize.principles import PRINCIPLES, parse_contract
 from republish.orchestration.cli.app import app
+from republish.orchestration.contracts.json_schema import keys_of
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by `python -m docs.reference`. -->"
@@ -149,12 +148,7 @@ def _signature(function: Any) -> str:
 
 def _attributes(documented: type) -> Iterator[tuple[str, str]]:
     """The fields and properties of a class that say what they are."""
-    (tree,) = ast.parse(inspect.getsource(documented)).body
-    assert isinstance(tree, ast.ClassDef)
-    for one, after in itertools.pairwise(tree.body):
-        match one, after:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as said)):
-                yield name, one_line(said)
+    yield from ((name, one_line(said)) for name, said in keys_of(documented).items())
     for name, member in vars(documented).items():
         if isinstance(member, property | cached_property):
             yield name, one_line(inspect.getdoc(member))
@@ -165,9 +159,10 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
     fields = Contract.model_fields | ViewContract.model_fields
     rows: list[tuple[str, ...]] = []
     for name in Product.__annotations__ | fields:
+        shape = ViewContract if name in ViewContract.model_fields else Contract
         elsewhere = name in PARTS or name == "principle"
         example = "below" if elsewhere else examples[Product, name]
-        rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
+        rows.append((*row(name, fields[name], example), of_principles(name), words(shape, name)))
     headings = ("key", "type", "default", "example", "principles, if not all", "meaning")
     lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
     said: set[tuple[str, str]] = set()
@@ -177,13 +172,13 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
             for declared, name, field in apart(classes)
             if (name == "keep") == (key == "columns") and (name != "kind" or key == "sensitive")
         ]
-        again = [f"`{name}`" for _, name, field in here if (name, words(field)) in said]
+        again = [f"`{name}`" for declared, name, _ in here if (name, words(declared, name)) in said]
         rows = [
-            (*row(name, field, examples[declared, name]), words(field))
+            (*row(name, field, examples[declared, name]), words(declared, name))
             for declared, name, field in here
-            if (name, words(field)) not in said
+            if (name, words(declared, name)) not in said
         ]
-        said |= {(name, words(field)) for _, name, field in here}
+        said |= {(name, words(declared, name)) for declared, name, _ in here}
         introduced = f"{about} As above: {', '.join(again)}." if again else about
         lines += [f"## {key}", introduced, table(("key", "type", "default", "example", "meaning"), rows)]
     return "\n\n".join(lines) + "\n"
@@ -194,7 +189,7 @@ def apart(classes: Iterable[type[Declaration]]) -> list[tuple[type[Declaration],
     said: dict[tuple[str, str], tuple[type[Declaration], str, FieldInfo]] = {}
     for declared in classes:
         for name, field in declared.model_fields.items():
-            said.setdefault((name, words(field)), (declared, name, field))
+            said.setdefault((name, words(declared, name)), (declared, name, field))
     return sorted(said.values(), key=lambda one: list(dict.fromkeys(name for name, _ in said)).index(one[1]))
 
 
@@ -203,10 +198,11 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
     found: dict[tuple[str, str], list[tuple[str, type, FieldInfo]]] = {}
     for principle in PRINCIPLES.values():
         for name, field in principle.parameters.model_fields.items():
-            if name != "name" and not words(field).startswith("Of no effect"):
+            said = words(principle.parameters, name)
+            if name != "name" and not said.startswith("Of no effect"):
                 declared = (principle.name, principle.parameters, field)
                 first = next((key for key in found if key[0] == name), None)
-                key = first if first and words(field) == AS_ELSEWHERE else (name, words(field))
+                key = first if first and said == AS_ELSEWHERE else (name, said)
                 found.setdefault(key, []).append(declared)
     parameters = []
     for (name, text), declarations in found.items():
@@ -228,7 +224,7 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
         table(
             ("key", "type", "default", "example", "meaning"),
             [
-                (*row(name, field, examples[PreviousRelease, name]), words(field))
+                (*row(name, field, examples[PreviousRelease, name]), words(PreviousRelease, name))
                 for name, field in PreviousRelease.model_fields.items()
             ],
         ),
@@ -319,9 +315,9 @@ def row(name: str, field: FieldInfo, example: Any) -> tuple[str, str, str, str]:
     return f"`{name}`", kind, default, example
 
 
-def words(field: FieldInfo) -> str:
+def words(declared: type[Declaration], name: str) -> str:
     """What a key says, on one line."""
-    return cell(field.description)
+    return cell(keys_of(declared)[name])
 
 
 def of_principles(key: str) -> str:

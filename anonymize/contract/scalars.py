@@ -29,7 +29,7 @@ MISSING = "(missing)"
 class Declaration(BaseModel):
     """A part of a contract: unknown keys are faults, nothing changes after construction."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def shown(declared: Any) -> str:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import cache
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import ModelSchema
 
 from republish.anonymize.contract import Product
 from republish.anonymize.contract.hierarchy_rules import FORMS, PERIODS
 from republish.anonymize.principles import PRINCIPLES
 
+OURS = __name__.partition(".")[0] + "."
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEXTS = {"type": "array", "items": {"type": "string"}}
 NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}
@@ -28,6 +37,38 @@ RULE = {
 """A hierarchy by a rule."""
 
 
+@cache
+def keys_of(declared: type) -> dict[str, str]:
+    """What each key of a class of ours says of itself: the text below its declaration.
+
+    It is read from the source. If pydantic did it (`use_attribute_docstrings`), every command would begin a
+    tenth of a second later.
+    """
+    found: dict[str, str] = {}
+    for one in reversed(declared.__mro__):
+        if one.__module__.startswith(OURS):
+            (tree,) = ast.parse(inspect.getsource(one)).body
+            assert isinstance(tree, ast.ClassDef)
+            for key, words in itertools.pairwise(tree.body):
+                match key, words:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                        value=ast.Constant(value=str(said))
+                    ):
+                        found[name] = inspect.cleandoc(said)
+    return found
+
+
+class _Described(GenerateJsonSchema):
+    """Schemas in which every key says what it says of itself."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        found, declared = super().model_schema(schema), cast(type[BaseModel], schema["cls"])
+        for name, said in keys_of(declared).items():
+            if (field := declared.model_fields.get(name)) is not None:
+                found["properties"][field.alias or name]["description"] = said
+        return found
+
+
 def schema_text() -> str:
     """The schema as the file that an editor reads."""
     return json.dumps(contract_schema(), indent=1, ensure_ascii=False) + "\n"
@@ -41,18 +82,18 @@ def contract_schema() -> dict[str, Any]:
     parts: dict[str, Any] = {}
     shapes = []
     for shape in dict.fromkeys(principle.contract for principle in PRINCIPLES.values()):
-        schema = shape.model_json_schema(mode="validation")
+        schema = shape.model_json_schema(schema_generator=_Described)
         parts |= schema.pop("$defs", {})
         principles = []
         for principle in PRINCIPLES.values():
             if principle.contract is shape:
-                declared = principle.parameters.model_json_schema(mode="validation")
+                declared = principle.parameters.model_json_schema(schema_generator=_Described)
                 parts |= declared.pop("$defs", {})
                 parts[principle.parameters.__name__] = declared
                 principles.append({"$ref": f"#/$defs/{principle.parameters.__name__}"})
         schema["properties"]["principle"] = {
             "anyOf": principles,
-            "description": Product.model_fields["principle"].description,
+            "description": keys_of(Product)["principle"],
         }
         shapes.append(schema)
     for schema in (*shapes, *parts.values()):
