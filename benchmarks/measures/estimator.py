@@ -29,13 +29,14 @@ def estimating(
     contract: Contract,
     *later: Mapping[str, pl.DataFrame],
     on_grid: bool = True,
+    number: int = 1,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection on which `estimate.sql` of a release was run, whose columns have their own names.
 
-    Later releases of the series are of the months after `DATE`. Ends lie on the grid of `min_width` since
-    version 0.5.0.
+    It is that of the release with such a `number` in the series. Later ones are of the months after `DATE`.
+    Ends lie on the grid of `min_width` since version 0.5.0.
     """
-    stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": 1}
+    stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": number}
     if on_grid and principle_of(contract).format(contract) is GENERALIZATION:
         stated["lone_ends"] = 0  # how many are a person's own is not asked
     stated["principle"] = contract.principle.model_dump(mode="json")
