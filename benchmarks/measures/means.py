@@ -4,6 +4,10 @@ Conditions are random ranges of one to three quasi-identifiers. *age* is the age
 sensitive value; *the value*, in tables where the sensitive column is a number, is that number of all who meet
 the condition. Fewer than 20 people are not asked for. An interval at 95 % is right if the true number of
 these people is in it. Errors and half-widths are medians, in standard deviations of the column.
+
+Under e_equivalence, a hospital's 20,000 patients are in 16 to 19 groups, most of them in a few: these hardly
+show how much values differ, so errors rest on how much they usually do. From the third hospital to the ninth,
+62, 88, 96, 95, 100, 99 and 74 % of the means of age are right: 88 % together.
 """
 
 from __future__ import annotations
