@@ -29,6 +29,12 @@ TOO_FEW_OTHERS = (
     " know too much. Choose a smaller m, or begin a new series"
 )
 """Why people whose value changed can't be held back."""
+OWN_VALUE = (
+    "{people} people changed their sensitive value, and nobody else ever had their new value: that it appears"
+    " would say whose it is, because counterfeits have values that there are. List the domain under"
+    " sensitive.values, with values that nobody had yet, or set on_value_change to hold_back"
+)
+"""Why values that are not declared, and first appear with a change, can't be published."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +94,13 @@ def divide_people(
         changed = int(((division.queue >= len(values)) & ~stated).sum())
         can_be_separate = not (contract.sensitive.is_several or contract.principle.promises_spread)
         _refuse_value_changes(changed, can_be_separate=can_be_separate)
+    is_public = _public(values, division.counts, contract)
+    # Of several shards nobody knows who is in one, and others may have the value.
+    if contract.principle.on_value_change == "separate" and contract.shards == 1:
+        _refuse_own_values(division.counts, is_public)
     if contract.principle.on_value_change == "hold_back":
-        _refuse_too_few_others(division.counts, whole, contract.principle.m)
+        is_one = whole.is_first_distinct().to_numpy() & is_public
+        _refuse_too_few_others(division.counts, is_one, contract.principle.m)
         # Plans find no bucket for them: whoever a plan has no place for is held back.
         none = np.zeros_like(division.counts.separated)
         division = replace(division, counts=replace(division.counts, separated=none))
@@ -120,12 +131,32 @@ def _refuse_value_changes(changed: int, *, can_be_separate: bool) -> None:
         )
 
 
-def _refuse_too_few_others(counts: Counts, whole: pl.Series, m: int) -> None:
+def _public(values: pl.Series, counts: Counts, contract: Contract[BucketParameters]) -> Bools:
+    """bool[V]: the values that are known to exist without a look at people whose value changed."""
+    if contract.sensitive.values is not None:
+        return np.ones(len(values), bool)
+    public = contract.sensitive.may_be_known(values).to_numpy() | (counts.free > 0)
+    public[counts.signatures.value] = True
+    return public
+
+
+def _refuse_own_values(counts: Counts, is_public: Bools) -> None:
+    """Raise NotEligible if nobody but people whose value changed ever had their new value.
+
+    Counterfeits have values that there are. Where these are not declared, a release that has a value for the
+    first time says that somebody has it, and only people whose value changed can be the one.
+    """
+    if people := int(counts.separated[~is_public[counts.separated_value]].sum()):
+        raise NotEligible(OWN_VALUE.format(people=people))
+
+
+def _refuse_too_few_others(counts: Counts, is_one: Bools, m: int) -> None:
     """Raise NotEligible if somebody's absence from a release would leave fewer than m values for them.
 
-    The parts of a value that may be known are one value, which `whole` names for each of them.
+    `is_one`, bool[V], is true of one part of each value that is known to exist: parts of a value that may be
+    known are one value.
     """
-    few = counts.separated[(~counts.forbidden[:, whole.is_first_distinct().to_numpy()]).sum(axis=1) < m].sum()
+    few = counts.separated[(~counts.forbidden[:, is_one]).sum(axis=1) < m].sum()
     if few:
         raise NotEligible(TOO_FEW_OTHERS.format(people=few, m=m))
 

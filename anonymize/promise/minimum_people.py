@@ -29,6 +29,7 @@ class MinimumPeople(Part):
         Figure("beside_counterfeits", "people beside counterfeits"),
         Figure("guessed_beside", "of these, guessed right"),
     )
+    measured_on = "beside_counterfeits"
     unpromised = (
         "guessed_beside",
         (

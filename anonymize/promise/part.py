@@ -125,6 +125,8 @@ class Part:
     """What its attack leaves out where people's groups are not known; None if it does with what is."""
     unpromised: ClassVar[tuple[str, str] | None] = None
     """A figure that is stated where the part is not promised, and the words around it."""
+    measured_on: ClassVar[str | None] = None
+    """The figure that counts the people on whose true values this one is measured, if it is on any."""
 
     def __init_subclass__(cls) -> None:
         shown = {one.name for one in cls.figures} | set(cls.unpromised[:1] if cls.unpromised else ())

@@ -37,7 +37,7 @@ from republish.orchestration.audit.report.document import (
 )
 from republish.orchestration.audit.report.model import Row
 from republish.orchestration.audit.run import attack, steps
-from republish.orchestration.audit.signature import load_private_key, sign_report
+from republish.orchestration.audit.signature import load_private_key, nonce, sign_report
 from republish.orchestration.languages.language import ENGLISH, Language
 from republish.orchestration.snapshots.previous import read_previous
 from republish.orchestration.unforeseen import named
@@ -127,7 +127,8 @@ def audit(
         findings = _attacked(material, seconds, console)
     _print(findings, console)
     if out is not None:
-        about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose)
+        drawn = None if key is None else nonce(key, audited_releases(material))
+        about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose, drawn)
         described = describe(findings, material, contract, about)
         written = write_report(described, findings, out, Language.of(language))
         if key is not None:

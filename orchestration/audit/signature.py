@@ -7,6 +7,7 @@ each release's manifest. `audit.sig` has the 64 bytes of the signature over it. 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -117,6 +118,15 @@ def sign_report(
     signed.write_bytes(content)
     signature.write_bytes(key.sign(content))
     return signed, signature
+
+
+def nonce(key: Ed25519PrivateKey, releases: Sequence[Mapping[str, Any]]) -> str:
+    """A secret for the publisher's own version of a report on these releases; the same one each time.
+
+    What is signed shows that version's hash. By it, whoever guessed all the rest of that version, such as the
+    hashes of small true tables, would find out that the guess is right.
+    """
+    return hmac.digest(key.private_bytes_raw(), json.dumps(releases).encode(), "sha256").hex()
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:

@@ -82,9 +82,9 @@ class Language:
         """A share as a percentage; a dash where there is none."""
         return NONE if share is None else self.number(f"{100 * share:.1f} %")
 
-    def points(self, share: float) -> str:
-        """A difference of shares, in percentage points."""
-        return self.number(f"{100 * share:.1f}")
+    def points(self, share: float | None) -> str:
+        """A difference of shares, in percentage points; a dash where there is none."""
+        return NONE if share is None else self.number(f"{100 * share:.1f}")
 
     def filled(self, text: str, counts: Sequence[int | float | str]) -> str:
         """A text with its figures in the places of `{}`."""

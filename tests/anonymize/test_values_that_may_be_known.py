@@ -161,7 +161,7 @@ def test_values_may_be_whole_numbers(principle):
     numbers = {NONE: 0} | {value: place for place, value in enumerate(SICK, start=1)}
     snapshots = [
         one.with_columns(pl.col("value").replace_strict(numbers, return_dtype=pl.Int64))
-        for one in tables(random(3))
+        for one in tables(random(4))
     ]
     declared = contract(BUCKETS[principle], not_sensitive=[0])
     made = list(released(declared, snapshots))

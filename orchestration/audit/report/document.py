@@ -92,6 +92,8 @@ class About:
     """Who audits."""
     purpose: str | None = None
     """What for."""
+    nonce: str | None = None
+    """See `signature.nonce`; None of an audit that is not signed."""
 
 
 def describe(findings: Findings, material: Material, contract: Path, about: About) -> Report:
@@ -105,6 +107,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         purpose=about.purpose or PURPOSE,
         governance=declared.governance.model_dump(exclude={"auditor"}, exclude_none=True),
         software=f"republish {version('republish')}",
+        nonce=about.nonce,
         holds=findings.holds,
         verdict=verdict(findings),
         contract=_declared(declared, contract, material, promise),
@@ -128,22 +131,22 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
 def _residual_risk(findings: Findings, promise: Promise) -> ResidualRisk | None:
     """What is guessed right at worst, of any release; None where nothing was guessed."""
     guessed = [
-        (found.learned, found.most_frequent, one.name, release.name, found.error)
+        (found.learned, found.most_frequent, one.name, release.name, found.error, found.people)
         for one in findings.series
         for release in one.releases
         if (found := release.guesses) is not None
     ]
     implied = [
-        (confidence, None, one.name, release.name, None)
+        (confidence, None, one.name, release.name, None, None)
         for one in findings.series
         for release in one.releases
         if (confidence := release.attack.figures.get("linkability")) is not None
     ]
     if not guessed and not implied:
         return None
-    share, without, series, release, error = max(guessed or implied, key=lambda one: one[0])
+    share, without, series, release, error, people = max(guessed or implied, key=lambda one: one[0])
     promised = next((part.likeliest for part in promise if part.likeliest is not None), None)
-    return ResidualRisk(series, release, share, without, promised, error)
+    return ResidualRisk(series, release, share, without, promised, error, people)
 
 
 def _principle(material: Material) -> dict[str, Any]:
@@ -174,7 +177,11 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> Seri
     kinds = kinds_of(principle_of(contract).format(contract), [promise])
     figures, share = series.figures, promise.part(LargestShare)
     every = dict.fromkeys(_headed(column, contract) for kind in kinds for column in kind.figures)
-    unpromised = [kind.unpromised for kind in kinds if kind.unpromised and promise.part(kind) is None]
+    unpromised = [
+        (*kind.unpromised, figures.get(kind.measured_on or ""))
+        for kind in kinds
+        if kind.unpromised and promise.part(kind) is None
+    ]
     return Series(
         series.name,
         [_release(release) for release in series.releases],
@@ -182,8 +189,8 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> Seri
         intersection=series.left.by_what_is_linked.to_dicts(),
         candidates=series.left.by_candidates.to_dicts(),
         not_promised=[
-            Unpromised(name, figures[name], words)
-            for name, words in unpromised
+            Unpromised(name, figures[name], words, people)
+            for name, words, people in unpromised
             if figures.get(name) is not None
         ],
         beside_guesses=[]
@@ -324,11 +331,14 @@ def told(report: Report, *, is_internal: bool) -> dict[str, Any]:
     is_internal
         Whether it is the publisher's own version. The other one is without what is the publisher's own
         business: paths, the files of the truth and of the private folder, how many people have how many
-        candidate values, tables by signature, and counts of people below `SMALL`.
+        candidate values, tables by signature, and counts of people below `SMALL`; what is measured on true
+        values is `coarse`.
     """
-    names = None if is_internal else public_names([one.name for one in report.series])
-    said = report if is_internal else replace(report, read=report.published)
-    return {**as_json(said, names), "conclusion": conclusion(report, is_internal=is_internal)}
+    if is_internal:
+        return {**as_json(report), "conclusion": conclusion(report, is_internal=True)}
+    names, risk = public_names([one.name for one in report.series]), report.residual_risk
+    said = replace(report, read=report.published, residual_risk=risk and risk.handed_out())
+    return {**as_json(said, names), "conclusion": conclusion(said, is_internal=False)}
 
 
 def write_report(

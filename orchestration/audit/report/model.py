@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any, Self
 
 from republish.anonymize.attack.measures.guessing import Guesses
 from republish.anonymize.attack.measures.known_changes import GuessedCases, KnownChanges
@@ -14,7 +14,18 @@ from republish.anonymize.promise.part import Figure
 from republish.anonymize.promise.registry import scopes
 from republish.anonymize.utility.usefulness import Usefulness
 from republish.orchestration.audit.findings import Gap
-from republish.orchestration.audit.report.handout import Emptied, Internal, People, SeriesName, Stated
+from republish.orchestration.audit.report.handout import (
+    Emptied,
+    Internal,
+    Measured,
+    OfHalf,
+    OfHundredth,
+    OfTwentieth,
+    People,
+    SeriesName,
+    Stated,
+    coarse,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +72,10 @@ class Useful(Usefulness):
     """What a release is worth, with the publisher's names of columns."""
 
     held_back: People[int]
+    query_error: Measured[float]
+    median_error: Measured[float]
+    error_without: Measured[float]
+    errors_by_column: Measured[dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,14 +84,14 @@ class Guessed:
 
     people: Internal[int]
     hosted: Internal[int]
-    learned: float
-    surest_twentieth: float
-    surest_hundredth: float
-    with_truth: float
-    at_random: float
-    most_frequent: float
-    from_truth: float
-    error: float
+    learned: Measured[float]
+    surest_twentieth: OfTwentieth[float]
+    surest_hundredth: OfHundredth[float]
+    with_truth: OfHalf[float]
+    at_random: Measured[float]
+    most_frequent: Measured[float]
+    from_truth: OfHalf[float]
+    error: Measured[float]
     group_known: float
     """The share of the people whose group is known."""
 
@@ -94,7 +109,7 @@ class Certain:
 
     known: float
     """The share of the people whose values are known."""
-    certain: float
+    certain: Measured[float]
     """The share of the others of whom one value is left, their own."""
 
 
@@ -103,6 +118,10 @@ class GuessedOfChanges(GuessedCases):
     """Shares of values that are guessed right by who knows how values change."""
 
     people: People[int]
+    by_half: Measured[float]
+    by_all: Measured[float]
+    at_random: Measured[float]
+    certain: Measured[float]
 
 
 @dataclass(frozen=True)
@@ -134,11 +153,11 @@ class GuessedColumn:
 
     column: str | None
     """None: of all columns together."""
-    learned: float
-    at_random: float
-    most_frequent: float
-    from_truth: float
-    correlated: float
+    learned: Measured[float]
+    at_random: Measured[float]
+    most_frequent: Measured[float]
+    from_truth: OfHalf[float]
+    correlated: Measured[float]
 
 
 @dataclass(frozen=True)
@@ -184,8 +203,10 @@ class Unpromised:
     """A figure that nothing was promised about."""
 
     figure: str
-    found: float
+    found: Measured[float]
     words: str
+    people: Internal[int | None] = None
+    """People on whose true values it is measured; None where readers can compute it themselves."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +256,17 @@ class ResidualRisk:
     promised: float | None
     error: float | None = None
     """Standard error of `guessed`; None of a view."""
+    people: Internal[int | None] = None
+    """People whose values were guessed; None of a view, whose confidences its readers can compute."""
+
+    def handed_out(self) -> Self | None:
+        """What the handout says of it; None of too few people."""
+        if self.people is None:
+            return self
+        guessed, without, error = (
+            coarse(figure, self.people) for figure in (self.guessed, self.without, self.error)
+        )
+        return None if guessed is None else replace(self, guessed=guessed, without=without, error=error)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,6 +307,8 @@ class Report:
     purpose: str
     governance: Mapping[str, Any]
     software: str
+    nonce: Annotated[str | None, "internal", "stated"]
+    """See `signature.nonce`."""
     holds: bool
     verdict: str
     contract: Declared

@@ -112,6 +112,19 @@ def test_what_is_signed_says_by_whom_and_when_and_no_path(audited):
     assert str(audited) not in (audited / "report" / SIGNED).read_text()
 
 
+def test_the_hash_of_the_publisher_s_version_says_nothing_of_the_rest_of_it(folder):
+    """Whoever guesses the hashes of small true tables can't find out by it that the guess is right."""
+    report, drawn = folder / "report", set()
+    for key in (folder / "key.pem", write_private(folder / "other.pem", Ed25519PrivateKey.generate())):
+        run(folder, sign=key)
+        nonce = json.loads((report / "audit.json").read_text())["nonce"]
+        assert nonce in (report / "audit.html").read_text()
+        drawn.add(nonce)
+        for name in ("handout.json", "handout.html", SIGNED):
+            assert nonce not in (report / name).read_text()
+    assert len(drawn) == 2
+
+
 def test_openssl_checks_the_signature_too(audited):
     if shutil.which("openssl") is None:
         pytest.skip("no openssl here")

@@ -1,0 +1,74 @@
+"""A value that appears for the first time says that somebody has it: nobody whose value changed alone."""
+
+import polars as pl
+import pytest
+
+import republish as rp
+from republish.anonymize.errors import NotEligible
+
+DISEASES = list("abcdefgh")
+PRINCIPLES = (
+    {"name": "m_invariance", "m": 3},
+    {"name": "e_equivalence", "m": 3, "e": 2},
+)
+
+
+def contract(principle, **sensitive):
+    return rp.Contract.of(
+        {
+            "product": "first_seen",
+            "identifier": "person",
+            "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 110]}],
+            "sensitive": {"name": "disease"} | sensitive,
+            "principle": principle,
+        }
+    )
+
+
+def people(new=(), number=64):
+    """People of eight diseases; those in `new` have one that nobody had before."""
+    ages, diseases = [one * 37 % 90 for one in range(number)], [DISEASES[one % 8] for one in range(number)]
+    has = ["new" if one in new else disease for one, disease in enumerate(diseases)]
+    return pl.DataFrame({"person": range(number), "age": ages, "disease": has})
+
+
+def second(declared, table):
+    first = rp.release(people(), declared, date="2026-01-01")
+    return rp.release(table, declared, first.state, date="2026-02-01")
+
+
+def certain(release):
+    """People who are known to have the new value: who alone are in groups that have it.
+
+    The adversary knows that counterfeits have only values that somebody has, and everybody's group.
+    """
+    microdata = release.tables["microdata"]
+    groups = microdata.filter(pl.col("disease") == "new").select("group_id").unique()
+    among = release.linkage.join(groups, on="group_id", how="semi")
+    return among.height if among.height == 1 else 0
+
+
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one["name"])
+@pytest.mark.parametrize("changed", [{7}, {7, 15}])
+def test_a_value_that_only_people_had_whose_value_changed_is_not_published(principle, changed):
+    with pytest.raises(NotEligible, match="nobody else ever had their new value"):
+        second(contract(principle), people(changed))
+
+
+def test_it_is_published_where_it_is_declared_because_it_may_be_a_counterfeit_s():
+    made = second(contract(PRINCIPLES[0], values=[*DISEASES, "new", "newer"]), people({7}))
+    assert made.candidate.figures.held_back == 0
+
+
+def test_it_is_published_where_somebody_who_is_new_has_it():
+    table = people({7}, 72).with_columns(
+        disease=pl.when(pl.col("person") == 70).then(pl.lit("new")).otherwise("disease")
+    )
+    made = second(contract(PRINCIPLES[0]), table)
+    assert certain(made) == 0
+
+
+def test_people_are_held_back_with_it_if_enough_values_are_left_that_others_had():
+    held_back = PRINCIPLES[0] | {"on_value_change": "hold_back"}
+    made = second(contract(held_back), people({7}))
+    assert made.candidate.figures.held_back == 1
