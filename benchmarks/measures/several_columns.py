@@ -63,6 +63,7 @@ HEADINGS = (
 )
 ATTACK = ("table", "m", "people", "narrowed", "guessed, 1st", "guessed, 2nd", "1/m")
 ONE_PRODUCT = ("table", "m", "release", "people", "guessed, 1st", "guessed, 2nd", "guessed, both", "1/m")
+COLUMNS = ("occupation", "income")
 Source = tuple[str, dict[str, Any], list[tuple[str, pl.DataFrame]], tuple[str, str], Sequence[int]]
 """A table's name, its contract without what is sensitive, its snapshots, the two columns, and m."""
 
@@ -78,6 +79,7 @@ def tables(people: int = 20_000, releases: int = 20, large: int = 200_000) -> It
             attacks += _attack(name, declared, snapshots, columns, m)
             alone += _attack_alone(name, declared, snapshots, columns, m)
         yield Table(name, HEADINGS, rows)
+    yield _many(large, releases)
     yield Table("The attack on two products", ATTACK, attacks)
     yield Table("The attack on one product", ONE_PRODUCT, alone)
     yield Table(
@@ -87,15 +89,31 @@ def tables(people: int = 20_000, releases: int = 20, large: int = 200_000) -> It
     )
 
 
-def _sources(people: int, releases: int) -> Iterator[Source]:
+def _many(people: int, releases: int) -> Table:
+    """Both columns, and one, of many people."""
+    declared, snapshots = census_contract(), _of_census(people, releases)
+    rows = [
+        row
+        for m in (3, 8)
+        for chosen in (COLUMNS, COLUMNS[:1])
+        for row in _rows(declared, snapshots, chosen, COLUMNS, m)
+    ]
+    return Table(f"Made-up census, {people:,} people: occupation and income", HEADINGS, rows)
+
+
+def _of_census(people: int, releases: int) -> list[tuple[str, pl.DataFrame]]:
+    """Snapshots of a made-up census, a tenth of which is replaced before each."""
     made_up = census(people + people // 10 * releases)
-    made_up = made_up.select("person_id", *QUASI_IDENTIFIERS, "occupation", "income")
-    snapshots = list(dynamic_series(made_up, people, people // 10, releases, 1))
+    made_up = made_up.select("person_id", *QUASI_IDENTIFIERS, *COLUMNS)
+    return list(dynamic_series(made_up, people, people // 10, releases, 1))
+
+
+def _sources(people: int, releases: int) -> Iterator[Source]:
     yield (
         f"Made-up census, {people:,} people: occupation and income",
         census_contract(),
-        snapshots,
-        ("occupation", "income"),
+        _of_census(people, releases),
+        COLUMNS,
         (3, 5, 8),
     )
     folder = data_folder()
@@ -293,10 +311,9 @@ def floor(people: pl.DataFrame, m: int, leave: float) -> float:
 
 
 def _second_releases(people: int) -> Iterator[tuple[Any, ...]]:
-    made_up = census(people + people // 10).select("person_id", *QUASI_IDENTIFIERS, "occupation", "income")
-    snapshots = list(dynamic_series(made_up, people, people // 10, 2, 1))
+    snapshots = _of_census(people, 2)
     for m in (3, 8):
-        contract = _contract(census_contract(), snapshots, ("occupation", "income"), m)
+        contract = _contract(census_contract(), snapshots, COLUMNS, m)
         _, one = released(snapshots, contract)
         figures = one.candidate.figures
         loss = normalized_certainty_penalty(one.read.boxes.unique("group_id"), one.read.sizes, contract)

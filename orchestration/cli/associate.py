@@ -14,10 +14,15 @@ from republish.orchestration.cli.terminal import err, out, raw
 from republish.orchestration.cli.work import Work
 
 RIGHT = (
-    "On 31 tables, 99 % of such intervals had the truth in them, and estimates kept 96 to 103 % of what goes"
-    " with what (docs/measured/associations.md)."
+    "On 26 tables by which nothing was chosen, 99 % of such intervals had the truth in them"
+    " (docs/measured/associations.md)."
 )
 """How often what is told was right."""
+LITTLE = (
+    "By {columns}, values differ by little more than the errors: intervals say how little, and estimates may"
+    " be a fifth too small."
+)
+"""What is told of columns where estimates say less than intervals."""
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,7 +57,8 @@ def associate(
 
     Whether a person has a value (1 or 0) is regressed on all columns of --on: a slope is by how much the
     share of people with the value grows per unit of a number, or per year of a date; a difference is that
-    between the shares at two labels. A mean is that of the number over the people with the value. What groups
+    between the shares at two labels. A mean is that of the number over the people with the value, whatever
+    else these are. What groups
     hide is found by simulating releases, which takes minutes. docs/measured/associations.md says how often it
     was right.
     """
@@ -64,8 +70,13 @@ def associate(
     with fetched([published]) as (folder,), Work(published.name, parts=SIMULATED) as work:
         found, held = associated(folder, of, on, seed, work.begin), held_back(folder)
     if form is Form.json:
-        figures = {"misfit": round(found.misfit, 3), "simulated": found.releases, "held_back": held}
-        answer = {"associations": found.rows.to_dicts(), **figures}
+        answer = {
+            "associations": found.rows.to_dicts(),
+            "little": found.little,
+            "misfit": round(found.misfit, 3),
+            "simulated": found.releases,
+            "held_back": held,
+        }
         raw(json.dumps(answer, ensure_ascii=False, indent=2, default=str) + "\n")
         return
     console = out
@@ -94,10 +105,21 @@ def _in_words(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _said(found: Found) -> str:
     """What it took, and how far to trust it."""
+    from republish.anonymize.learning.associations import MOST_MISFIT
+
     told, asked = len(found.rows.drop_nulls("estimate")), len(found.rows)
-    said = f"{told:,} of {asked:,} can be told, by {found.releases} simulated releases."
-    fit = (
-        f"Misfit {found.misfit:.1f}: about 1 where simulated releases are like this one; else intervals are"
-        " up to twice as wide."
-    )
-    return f"{said} {fit} {RIGHT}" if told else f"{said} {fit}"
+    said = [f"{told:,} of {asked:,} can be told, by {found.releases} simulated releases."]
+    fit = f"Misfit {found.misfit:.1f}:"
+    if found.misfit <= 1:
+        said.append(f"{fit} simulated releases are like this one.")
+    else:
+        times = min(found.misfit, MOST_MISFIT)
+        said.append(
+            f"{fit} it is about 1 where simulated releases are like this one. Intervals are {times:.1f} times"
+            " as wide for it."
+        )
+    if found.misfit > MOST_MISFIT:
+        said.append("That may be too little: this release is not like the simulated ones.")
+    if found.little:
+        said.append(LITTLE.format(columns=", ".join(found.little)))
+    return " ".join([*said, *([RIGHT] if told else [])])

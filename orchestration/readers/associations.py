@@ -57,6 +57,8 @@ class Found:
     """About 1 where simulated releases are like the published one (`Associations.misfit`)."""
     releases: int
     """How many were simulated."""
+    little: list[str]
+    """The columns of which is told how little goes with them: estimates say less than intervals."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,14 @@ class Learned:
     def said(self, sensitive: str) -> Found:
         """What is answered, of the sensitive column's name."""
         values = self.values.alias(f"{sensitive}_1" if sensitive in FIGURES else sensitive)
-        return Found(_rows(self, values), self.found.misfit, self.found.releases)
+        told, certain = self.found.told(self.many), self.found.told(self.many, narrow=0)
+        little = {
+            of
+            for at, (of, measure, _, _) in enumerate(self.asked.figures)
+            if measure != "mean" and (told[at] > certain[at]).any()
+        }
+        names = [attribute.name for at, (_, attribute) in enumerate(self.asked.attributes) if at in little]
+        return Found(_rows(self, values), self.found.misfit, self.found.releases, names)
 
     def dealings(self, contract: Contract, random: np.random.Generator) -> Iterator[Ints]:
         """Give each tuple a value, int64[N], again and again, as `anonymize.learning.imputed.dealings`."""

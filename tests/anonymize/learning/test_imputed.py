@@ -63,6 +63,7 @@ def test_tables_keep_what_goes_with_what_where_a_dealing_by_lot_does_not(learned
     little = replace(little, half_width=np.ones_like(figures) * figures.max(), greatest=1e9 * figures)
     assert little.told(found.many).any()  # that no more than so little goes with age
     assert replace(found, found=little).columns_told() == []
+    assert (found.said("value").little, replace(found, found=little).said("value").little) == ([], ["age"])
     by_model = slopes(dealt)
     lots = [found.groups.deal(np.zeros((1500, len(VALUES))), random) for _ in range(16)]
     assert found.columns_told(lots) == []

@@ -10,7 +10,7 @@ import pytest
 from republish.anonymize.errors import AuditFailed, SnapshotError
 from republish.anonymize.m_invariance import release as module
 from republish.anonymize.m_invariance.combinations import combinations_of
-from republish.orchestration.readers.estimate.command import Measure, estimate
+from republish.orchestration.readers.estimate.command import Measure, estimate, prepared
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, make, manifest
 
@@ -91,6 +91,17 @@ def test_a_number_that_is_no_edge_is_compared_between_the_edges_of_its_bin(costs
     for sex, low, high in by_sex.select("sex", "low", "high").rows():
         assert low <= true_people(truth, f"sex = '{sex}' AND cost > 300") <= high
     assert by_sex["share"].sum() == pytest.approx(1, abs=0.001)
+    within = ("estimate_drawn(cost) {}", "estimate_lower(cost) >= {}", "estimate_upper(cost) > {}")
+    three = ", ".join(within).format("> 300", 300, 300)
+    figures = ["people", "standard_error", "low", "high"]
+    with prepared(folder, (folder / "estimate.sql").read_text()) as connection:
+        for asked, by in (("", ()), (", split := sex", "sex")):
+            by_sql = connection.sql(f"FROM estimate_within({three}{asked})").pl().select(figures)
+            assert by_sql.equals(estimate(folder, "cost > 300", by=by).select(figures))
+        (nobody,) = connection.sql(
+            "FROM estimate_within(estimate_drawn(cost) = 1369, false, estimate_lower(cost) = 1000)"
+        ).fetchall()
+    assert nobody[2:] == tuple(estimate(folder, "cost = 1369").select(figures).row(0))
     age = estimate(folder, "cost > 300", measure=Measure("age")).row(0, named=True)
     assert age["low"] <= truth.filter(pl.col("cost") > 300)["age"].mean() <= age["high"]
     change = estimate(series.published_folder, "cost = 1369", change=True).row(0, named=True)
