@@ -7,6 +7,7 @@ import polars as pl
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
+from republish.anonymize.spelling import twins
 
 NEARLY_ALL = 0.9
 """The share of a value's people, of those who stayed, that must have moved together."""
@@ -97,14 +98,18 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
 def describe_renamings(suspected: pl.DataFrame, counted: str = "people") -> list[str]:
     """Describe each suspected renaming for a publisher. Every value in it is carried by several people.
 
+    Signs that nobody sees are written as escapes where values differ by how they are written alone.
     `counted` is what they are counted in (`counted_in`).
     """
     those = "people who" if counted == "people" else f"{counted} that"
-    return [
-        f"Nobody has {gone!r} any more, and {people:,} of the {stayed:,} {those} had it now have"
-        f" {' or '.join(map(repr, became))}"
-        for gone, became, people, stayed, _ in suspected.iter_rows()
-    ]
+    said = []
+    for gone, became, people, stayed, _ in suspected.iter_rows():
+        shown = ascii if twins(pl.Series([gone, *became])) else repr
+        said.append(
+            f"Nobody has {shown(gone)} any more, and {people:,} of the {stayed:,} {those} had it now have"
+            f" {' or '.join(map(shown, became))}"
+        )
+    return said
 
 
 def declarable(suspected: pl.DataFrame) -> dict[str, str]:

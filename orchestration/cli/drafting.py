@@ -36,6 +36,8 @@ from republish.orchestration.drafts.roles import (
 from republish.orchestration.storage.scratch import scratch_folder
 
 DATABASES = ("duckdb:", "postgresql:")
+FILE = "duckdb:///"
+"""What a dsn of a database in a file begins with."""
 
 
 def write_draft(
@@ -142,11 +144,13 @@ def _asked_for_more(roles: Roles) -> Roles:
 
 
 def _relative_to(found: FoundTable, folder: Path) -> FoundTable:
-    """The table with its path as a contract in this folder has it."""
-    if "path" not in found.source:
+    """The table with its path, or its database's file, as a contract in this folder has it."""
+    key, before = ("path", "") if "path" in found.source else ("dsn", FILE)
+    place = str(found.source[key])
+    if not place.startswith(before) or Path(place.removeprefix(before)).is_absolute():
         return found
-    path = os.path.relpath(found.folder.resolve() / str(found.source["path"]), folder.resolve())
-    return replace(found, source={**found.source, "path": path}, folder=folder)
+    path = os.path.relpath(found.folder.resolve() / place.removeprefix(before), folder.resolve())
+    return replace(found, source={**found.source, key: before + path}, folder=folder)
 
 
 def _refuse_others(place: Path, draft: Draft, *, force: bool) -> None:

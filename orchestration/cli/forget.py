@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from republish.orchestration.cli.options import ContractPath, Debug, HomePath
 from republish.orchestration.cli.terminal import out
+
+if TYPE_CHECKING:
+    from republish.orchestration.rights.forget import Forgetting
 
 
 def forget(
@@ -55,6 +59,9 @@ def forget(
     still in the source comes back with its next snapshot, unless it is --never-again. A later audit with the
     private folder can't include them. All of it is done, or nothing; the home's log notes how many they were.
     """
+    import polars as pl
+
+    from republish.anonymize.spelling import identifier_forms
     from republish.orchestration.cli.person import read_identifiers
     from republish.orchestration.contracts.contract_file import load_contract
     from republish.orchestration.rights.forget import forget as forgotten
@@ -74,6 +81,7 @@ def forget(
             note(series.home, "all forgotten again", series.name, file.sha256)
         out.print("releases go on" if settled else "nobody is to be forgotten again")
         return
+    given = 0
     if by_rule:
         if identifiers is not None or again is not None:
             raise typer.BadParameter("goes with neither --identifiers nor --again or --never-again")
@@ -90,10 +98,22 @@ def forget(
     else:
         again = again is not False
         asked = read_identifiers(identifiers)
+        given = identifier_forms(pl.Series(asked)).n_unique()
         found = forgotten(series, asked, again=again) if delete else what_is_kept(series, asked)
-    for one in found:
-        out.print(f"{one.series}  {one.people:,} people in {one.rows:,} rows of {one.files:,} files")
+    _say(found, given)
     if not delete:
         out.print("nothing was changed: run again with --delete")
         return
     out.print("forgotten" if again else "forgotten, and left out of every later snapshot")
+
+
+def _say(found: Sequence[Forgetting], given: int) -> None:
+    """Say what is kept of people in each series, and of how many of the identifiers given nothing is."""
+    for one in found:
+        out.print(f"{one.series}  {one.people:,} people in {one.rows:,} rows of {one.files:,} files")
+    if (unknown := given - sum(one.people for one in found)) > 0:
+        least = "at least " if len(found) > 1 else ""  # somebody in several series counts in each
+        out.print(
+            f"nothing is kept of {least}{unknown:,} of the {given:,} identifiers: are these written as in the"
+            " source?"
+        )

@@ -20,6 +20,8 @@ BINS = 8
 """Bins of a sensitive number, at most."""
 GRID_YEARS = ((20, 10), (5, 5), (0, 1))
 """Years that dates span at least, and the years of a step of the grid."""
+LARGEST = 2**53
+"""Numbers of a contract are smaller: beyond it, not every whole number is one of its own."""
 SOON = 2
 """If the last date is so many years before the release at most, later people have later ones."""
 
@@ -47,6 +49,19 @@ def number_domain(numbers: pl.Series) -> tuple[Any, Any]:
         upper += step
     kind = int if numbers.dtype.is_integer() else float
     return kind(lower), kind(upper)
+
+
+def is_too_large(numbers: pl.Series) -> bool:
+    """Whether numbers, or the ends of their domain, are larger than a contract's may be, or infinite.
+
+    Examples
+    --------
+    >>> is_too_large(pl.Series([18, 47])), is_too_large(pl.Series([0.5, 9e15]))
+    (False, True)
+    """
+    numbers = numbers.cast(pl.Float64)
+    largest = most_of(numbers.abs())
+    return bool(largest >= LARGEST) or max(map(abs, number_domain(numbers))) >= LARGEST
 
 
 def _step(width: float) -> Decimal:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from republish.anonymize.columns import least_of, most_of
 from republish.orchestration.drafts.columns import FEW_LABELS, Column
+from republish.orchestration.drafts.domains import is_too_large
 
 DENSE = 3
 """Whole numbers that are each there once, among so many times as many, number something."""
@@ -132,6 +133,7 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
         and one.distinct >= FEWEST_VALUES
         and one.missing * 2 < one.rows
         and not has_word(one, FREE_TEXT)
+        and not (one.kind == "number" and is_too_large(one.values))
     ]
     fit.sort(key=lambda one: one.missing > 0)
     called_so = [one for word in MUST_NOT_BE_LEARNT for one in fit if has_word(one, [word])]
@@ -188,6 +190,9 @@ def _not_published(column: Column, unique: Sequence[str]) -> str | None:
         "time": "moments, and not dates: give it as dates in the source, if others may know them",
         "nothing": "has no values",
         "other": "of a type that is not read",
+        "too large": "numbers that are too large (2^53 and more): give them in a larger unit in the source",
     }
     numbering = "has another value in each row, as identifiers have"
-    return numbering if _is_numbering(column, unique) else kinds.get(column.kind)
+    is_beyond = column.kind == "number" and is_too_large(column.values)
+    kind = "too large" if is_beyond else column.kind
+    return numbering if _is_numbering(column, unique) else kinds.get(kind)

@@ -6,6 +6,7 @@ are numbers or dates, inside the declared domain; of identifiers and sensitive v
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,7 +57,8 @@ def _publishes_missing(ours: str, schema: Table) -> bool:
 def _ends(present: pl.Series, attribute: Any) -> tuple[str, str]:
     """The lowest and the highest of the values inside the declared domain; nothing of text."""
     domain = getattr(attribute, "domain", None)
-    if domain is None or not (present.dtype.is_numeric() or present.dtype.is_temporal()):
+    is_date = domain is not None and isinstance(domain[0], dt.date)
+    if domain is None or not (present.dtype == pl.Date if is_date else present.dtype.is_numeric()):
         return "", ""
     inside = present.filter(present.is_between(*domain))
     return ("", "") if inside.is_empty() else (str(least_of(inside)), str(most_of(inside)))

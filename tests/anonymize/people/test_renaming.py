@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from republish.anonymize.people.renaming import declarable, moves, suspected_renamings
+from republish.anonymize.people.renaming import declarable, describe_renamings, moves, suspected_renamings
 
 
 def table(*runs):
@@ -73,3 +73,11 @@ def test_numbers_are_values_too():
 )
 def test_only_a_value_that_became_one_new_value_can_be_declared(case, expected):
     assert declarable(suspected_renamings(moves(BEFORE, CASES[case][0]))) == expected
+
+
+def test_values_that_look_the_same_are_told_apart():
+    composed, decomposed = "caf\xe9", "cafe\u0301"
+    tables = (pl.DataFrame({"pseudonym": [b"1", b"2"], "value": [one] * 2}) for one in (composed, decomposed))
+    (said,) = describe_renamings(suspected_renamings(moves(*tables)))
+    assert "Nobody has 'caf\\xe9' any more" in said
+    assert said.endswith("now have 'cafe\\u0301'")

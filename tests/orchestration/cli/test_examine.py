@@ -311,6 +311,22 @@ def test_a_snapshot_that_is_refused_is_profiled_inside_its_domains(hospital, hom
     assert "999" not in said
 
 
+@pytest.mark.parametrize("of_another_type", [dt.datetime(1980, 3, 1, 12, tzinfo=dt.UTC), dt.time(7), True])
+def test_a_column_of_another_type_is_refused_and_profiled_without_ends(hospital, home, of_another_type):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(age=pl.lit(of_another_type)))
+    rows, said = profiled(hospital, home)
+    assert "age: 300 of 300 rows are not whole numbers" in said
+    assert rows["age"][2:4] == ["1", "100.0 %"]
+
+
+def test_numbers_in_a_column_of_dates_are_refused_and_profiled_without_ends(hospital, home):
+    born = {"name": "age", "kind": "date", "domain": ["1900-01-01", "2024-12-31"]}
+    hospital.declare(quasi_identifiers=[born])
+    rows, said = profiled(hospital, home)
+    assert "age: 300 of 300 rows are not dates" in said
+    assert rows["age"][1] == "date"
+
+
 def test_a_profile_is_kept_nowhere(hospital, home):
     before = everything(home)
     profiled(hospital, home)

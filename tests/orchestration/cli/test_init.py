@@ -157,6 +157,19 @@ def test_an_amount_is_published_in_bins(republish, deliver, tmp_path, monkeypatc
     assert republish("validate", "clinic/clinic.yaml")[0] == 0
 
 
+@pytest.mark.parametrize("largest", [1e300, float("inf"), 9_000_000_000_000_000.5])
+def test_numbers_that_no_contract_may_have_are_left_out(republish, tmp_path, monkeypatch, largest):
+    monkeypatch.chdir(tmp_path)
+    known = pl.DataFrame(people()[0], HEAD, orient="row")
+    weighed = known.with_columns(weight=pl.Series([largest, *map(float, range(len(known) - 1))]))
+    weighed.write_parquet("2024-01-01.parquet")
+    code, out, _ = republish("init", "2024-01-01.parquet", "--yes", "--out", "clinic.yaml")
+    assert code == 0
+    assert any("left out" in line and "weight: numbers that are too large" in line for line in out)
+    declared = load_contract(tmp_path / "clinic.yaml").contract
+    assert "weight" not in [one.name for one in (*declared.quasi_identifiers, declared.sensitive)]
+
+
 def test_a_contract_is_never_written_over_without_a_word(republish, deliver, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = deliver()
@@ -458,6 +471,20 @@ def test_a_table_of_a_database(republish, tmp_path, monkeypatch):
         database.execute("CREATE TABLE others AS FROM patients")
     code, _, err = republish("init", "duckdb:///clinic.duckdb", "--yes", "--force")
     assert (code, '"others"' in err[-1]) == (2, True)
+
+
+def test_a_database_is_found_from_a_contract_in_another_folder(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "contracts").mkdir()
+    known = pl.DataFrame(people()[0], HEAD, orient="row")  # noqa: F841 - DuckDB finds it by its name
+    for file in ("clinic.duckdb", tmp_path / "contracts/own.duckdb"):
+        with duckdb.connect(file) as database:
+            database.execute("CREATE TABLE patients AS FROM known")
+    for file in ("clinic.duckdb", "contracts/own.duckdb", tmp_path / "clinic.duckdb"):
+        words = ("--yes", "--force", "--out", "contracts/clinic.yaml")
+        assert republish("init", f"duckdb:///{file}", *words)[0] == 0
+        code, out, _ = republish("validate", "contracts/clinic.yaml")
+        assert (code, any("would be released" in line for line in out)) == (0, True)
 
 
 def test_a_password_is_refused_and_not_printed(republish, tmp_path, monkeypatch):
