@@ -101,7 +101,8 @@ def estimate(
             answer = answer.rename({"people": "rows"}, strict=False)
         say(answer, {} if everybody else command.held_back(folder), form)
         if form is not Form.json:
-            for remark in command.remarks(folder, where or "true", by or (), of_rows=of_rows):
+            columns = [*(by or ()), *([measure.column] if measure else [])]
+            for remark in command.remarks(folder, where or "true", columns, of_rows=of_rows):
                 (err if form is Form.csv else out).print(remark)
 
 

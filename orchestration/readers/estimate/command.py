@@ -167,9 +167,10 @@ def counts_rows(published: Path) -> bool:
 
 
 def remarks(published: Path, where: str, by: Sequence[str], *, of_rows: bool) -> list[str]:
-    """Sentences on counts: that they are of rows, and where cells of the columns that they ask for begin.
+    """Sentences on answers: that they count rows, and where cells of the columns that they ask for begin.
 
-    `where` and `by` are what `estimate` was asked, and `of_rows` is what `counts_rows` says.
+    `where` is what `estimate` was asked, `by` are also columns that are measured, and `of_rows` is what
+    `counts_rows` says.
     """
     *_, last = releases_in(published)
     package, said = package_of(last), [OF_ROWS] if of_rows else []

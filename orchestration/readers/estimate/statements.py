@@ -80,7 +80,8 @@ times that of all cells of the attribute, on average; and how rough cells of lab
 GOLDEN = (math.sqrt(5) - 1) / 2
 """Multiples of the golden ratio are evenly spread."""
 OFF_TYPICAL = 0.1
-"""The standard deviation of a bin's mean from the typical number, in widths of the bin."""
+"""The standard deviation of a bin's mean from the typical number, and of a cell's from that of its points, in
+widths of the bin or cell."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
 """Allocations of counterfeits to values that are drawn, how often the odds of each draw are fitted, and how
 many times as far apart as they are then they count: odds are not the same in every signature."""

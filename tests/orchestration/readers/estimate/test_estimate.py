@@ -505,6 +505,28 @@ def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_pe
     assert np.median(error) * 1.96 < 10 * np.median(off)
 
 
+@pytest.mark.parametrize("asked", ["income", "income / 2 + 7"])
+def test_a_mean_is_as_uncertain_as_where_in_its_cell_a_round_number_is(tmp_path, asked):
+    rng, people = np.random.default_rng(1), 3000
+    income = np.sort(rng.integers(20, 90, people) * 1000)
+    declared = contract(income={"kind": "number", "domain": [0, 99_999], "min_width": 5000})
+    values, group = pl.Series(VALUE, ["a", "b", "c"] * (people // 3)), np.arange(people) // 3
+    tables = generalize(
+        pl.DataFrame({"qi_0": income}), values, group, np.zeros(people, bool), declared
+    ).tables
+    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
+        for where, those in (("true", income), (f"{quoted(NAME)} = 'a'", income[::3])):
+            ((_, _, mean, error, low, high, _),) = connection.sql(
+                f"FROM estimate_mean({asked}, {where})"
+            ).fetchall()
+            true = those.mean() if asked == "income" else those.mean() / 2 + 7
+            assert low <= true <= high
+            assert mean - true > 400 * (
+                true / those.mean()
+            )  # a cell's numbers lie evenly, as far as it knows
+            assert error < 1000
+
+
 def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
     """People were admitted from 15 January until 15 December, in cells of 31 days."""
     rng, days = np.random.default_rng(1), (14, 349)
