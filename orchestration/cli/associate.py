@@ -20,7 +20,7 @@ RIGHT = (
 """How often what is told was right."""
 LITTLE = (
     "By {columns}, values differ by little more than the errors: intervals say how little, and estimates may"
-    " be a fifth too small."
+    " keep a fifth more or less than there is."
 )
 """What is told of columns where estimates say less than intervals."""
 
