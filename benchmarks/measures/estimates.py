@@ -16,7 +16,7 @@ published.
 The goal is that 93 to 97 % are right, at no more than 3.5 median errors. On tables held out, counts of one
 value under a condition are right in 96 to 97 %; their widths are those of normal errors of these sizes, which
 are above 3.5. Those of any value, and changes, are right more often, at wider intervals: tables differ by how
-far models of places are off, and no release says by how much (see below).
+far models of places are off, and a release says little of it (see below).
 
 The estimator's constants were chosen on the first twelve tables, *chosen on* and *other*. The seven *held
 out*, four made up and three real, had no say in them but in one: this is the strict test, and `--parts held`
@@ -280,7 +280,7 @@ def cell(answers: Sequence[Answers]) -> str:
             best.append(half_width / max(0.5, np.median(drawn)))
     if not widths:
         return "exact" if right and min(right) == 1 else ""
-    return f"{np.mean(right):.0%} ({np.median(widths):.1f} / {np.median(best):.1f})"
+    return f"{np.mean(right):.0%} ({np.median(widths):.1f}/{np.median(best):.1f})"
 
 
 def contract_under(declared: Mapping[str, Any], parameters: Mapping[str, Any]) -> Contract:
