@@ -88,11 +88,13 @@ def _is_on_grid(end: str, attribute: QuasiIdentifier) -> pl.Expr:
     lowest, highest = code_domain(attribute)
     if attribute.min_width <= int(attribute.discrete):
         return pl.lit(value=False)
-    beyond = int(attribute.discrete and end == "high")
-    cells = (pl.col(end) + beyond - lowest) / attribute.min_width
-    # Cells of fractions may be wider by a rounding error, which adds up from cell to cell.
-    error = 0.0 if attribute.discrete else 2e-15 * max(abs(lowest), abs(highest)) / attribute.min_width
-    is_line = (cells - cells.round()).abs() <= error * (cells + 1)
+    if attribute.discrete:  # by a remainder: polars rounds quotients, so that 3 * 50,000 / 50,000 is above 3
+        is_line = (pl.col(end) + int(end == "high") - lowest) % attribute.min_width == 0
+    else:
+        cells = (pl.col(end) - lowest) / attribute.min_width
+        # Cells of fractions may be wider by a rounding error, which adds up from cell to cell.
+        error = 2e-15 * max(abs(lowest), abs(highest)) / attribute.min_width
+        is_line = (cells - cells.round()).abs() <= error * (cells + 1)
     return is_line | (pl.col(end) == highest) if end == "high" else is_line
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from republish.orchestration.audit import SECONDS
-from republish.orchestration.cli.options import Debug, Language, Limit, SignKey
+from republish.orchestration.cli.options import Debug, HomePath, Language, Limit, SignKey
 from republish.orchestration.languages.language import ENGLISH
 
 
@@ -66,6 +66,7 @@ def audit(
         float,
         typer.Option(help="Seconds for each series to search for people who are known to share a value."),
     ] = SECONDS,
+    home: HomePath = None,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
@@ -80,7 +81,7 @@ def audit(
     from republish.orchestration.storage.in_stores import fetched
 
     if contract is None:
-        contract, published = published[0], _own_releases(published)
+        contract, published = published[0], _own_releases(published, home)
     with fetched(published) as folders:
         code = audited(
             folders,
@@ -98,7 +99,7 @@ def audit(
     raise typer.Exit(code)
 
 
-def _own_releases(named: list[Path]) -> list[Path]:
+def _own_releases(named: list[Path], home: Path | None = None) -> list[Path]:
     """The folders of what a publisher has released of a contract, and of the series before it.
 
     Raises PublishedFolderError if what is named is no contract, or nothing was released of it.
@@ -117,7 +118,7 @@ def _own_releases(named: list[Path]) -> list[Path]:
             " republish audit CONTRACT"
         )
     file = load_contract(named[0])
-    series = Series(file, Home.named(None, default_home(file)))
+    series = Series(file, Home.named(home, default_home(file)))
     if not series.published_folder.is_dir():
         raise PublishedFolderError(f"{series.published_folder}: nothing is released of {series.name} yet")
     declared = file.contract

@@ -42,6 +42,8 @@ class Column:
     """How it is written, if that is to be said."""
     unsure: str = ""
     """What else it might be, in words; empty where that is clear."""
+    is_constant: bool = False
+    """Whether each snapshot has one value of it alone: the year of the release, say."""
 
     @property
     def missing(self) -> int:

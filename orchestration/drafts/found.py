@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -229,8 +229,13 @@ def _columns(tables: Mapping[str, pl.DataFrame]) -> tuple[Column, ...]:
     for name in first.columns:
         parts = [table[name] for table in tables.values() if name in table.columns]
         values = together(parts)
-        found.append(column_of(name, first[name] if values is None else values))
+        column = column_of(name, first[name] if values is None else values)
+        found.append(replace(column, is_constant=all(map(_is_constant, parts))))
     return tuple(found)
+
+
+def _is_constant(values: pl.Series) -> bool:
+    return not values.dtype.is_nested() and values.n_unique() - values.has_nulls() < 2
 
 
 def _unique(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:

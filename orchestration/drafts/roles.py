@@ -131,6 +131,7 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
         for one in columns
         if one.kind in ("category", "number")
         and one.distinct >= FEWEST_VALUES
+        and not one.is_constant
         and one.missing * 2 < one.rows
         and not has_word(one, FREE_TEXT)
         and not (one.kind == "number" and is_too_large(one.values))
@@ -181,8 +182,8 @@ def _not_published(column: Column, unique: Sequence[str]) -> str | None:
         return "free text, by its name"
     if names_somebody(column):
         return "names, addresses or numbers of persons: these are never published"
-    if column.distinct < 2 and column.kind != "nothing":
-        return "has one value alone"
+    if (column.distinct < 2 or column.is_constant) and column.kind != "nothing":
+        return "has one value alone" + (" in each snapshot" if column.distinct > 1 else "")
     if has_word(column, MUST_NOT_BE_LEARNT):
         return "looks as if nobody may learn it, either: sensitive may be a list of columns"
     kinds = {

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 
 from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.publication import _is_on_grid
 from republish.anonymize.attack.stays import Stays
+from republish.anonymize.contract.attributes import NumberAttribute
 from republish.anonymize.formats import GENERALIZATION
 from republish.anonymize.promise import Candidates, Promise, Signatures
 from republish.anonymize.promise.attacked import attack
@@ -185,6 +187,16 @@ def test_intervals_that_are_too_narrow_are_counted():
 def test_ends_within_a_cell_of_the_minimum_width_are_counted():
     wide = MICRODATA.with_columns(age_low=pl.lit(21, pl.Int64), age_high=pl.lit(49, pl.Int64))
     assert found("minimum_widths", microdata=wide)["off_grid"].to_list() == [2, 0]
+
+
+@pytest.mark.parametrize("width", [49, 365, 50_000, 100_000])
+def test_no_end_of_a_cell_is_within_a_cell(width):
+    income = NumberAttribute(kind="number", name="income", domain=(0, 200 * width), min_width=width)
+    cells = pl.DataFrame({"low": pl.int_range(100, eager=True) * width})
+    cells = cells.with_columns(high=pl.col("low") + width - 1)
+    assert cells.select(_is_on_grid(end, income).all().alias(end) for end in cells.columns).row(0) == (1, 1)
+    inner = cells + 1
+    assert inner.select(_is_on_grid(end, income).any().alias(end) for end in cells.columns).row(0) == (0, 0)
 
 
 def test_values_that_are_there_twice_are_seen():

@@ -542,6 +542,12 @@ def test_ones_own_contract_is_enough(hospital, home, command, monkeypatch):
     assert "hospital/v1" in told.stdout
 
 
+def test_ones_own_home_may_be_named(hospital, home, monkeypatch, tmp_path):
+    monkeypatch.setenv("REPUBLISH_HOME", str(tmp_path / "another"))
+    folder = hospital.series(home).published_folder
+    assert _own_releases([hospital.contract], home) == [folder]
+
+
 def test_a_series_goes_with_the_one_it_goes_on_from(hospital, home, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", str(home))
     hospital.declare(series="v2", supersedes="v1", releases={"first": RELEASES[2]})

@@ -608,3 +608,14 @@ def test_spellings_of_one_label_are_pointed_out(republish, deliver, tmp_path):
         assert republish("init", deliver(rows=rows, quoted=True), "--yes", "--force")[0] == 0
         text = " ".join((tmp_path / "clinic/clinic.yaml").read_text().replace("#", " ").split())
         assert ("? 1 of the labels differ from another by spaces, capital letters" in text) is said
+
+
+def test_the_year_of_a_snapshot_is_no_quasi_identifier(republish, tmp_path):
+    for year in ("2023", "2024", "2025", "2026"):
+        rows = [f"p{at},{year},{20 + at % 60},{ILL[at % len(ILL)]}" for at in range(150)]
+        (tmp_path / f"panel_{year}.csv").write_text("\n".join(("id,year,age,illness", *rows)))
+    assert republish("init", tmp_path / "panel_2023.csv", "--yes")[0] == 0
+    text = (tmp_path / "panel.yaml").read_text()
+    assert "name: age" in text
+    assert "name: year" not in text
+    assert "#   year: has one value alone in each snapshot" in text
