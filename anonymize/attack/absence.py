@@ -19,6 +19,7 @@ from republish.anonymize.attack.figures import AbsenceFigures
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import AttackInput
 from republish.anonymize.attack.numbers import joined
+from republish.anonymize.attack.public_values import known_to_readers
 from republish.anonymize.attack.several_rows import of_other_people
 from republish.anonymize.columns import VALUE, least_of
 from republish.anonymize.contract.combined import values_of
@@ -104,8 +105,8 @@ def _left(
 ) -> pl.DataFrame:
     """Count people by the values that are left to them: `candidates`, `people`.
 
-    Every value counts that a release or a table had so far, or that is declared, but for those of the
-    signatures that are `ruled_out` (`person`, `signature`). Of several columns, combinations that differ in
+    Every value counts that readers know (`known_to_readers`), but for those of the signatures that are
+    `ruled_out` (`person`, `signature`). Of several columns, combinations that differ in
     every column count; of three and more, no more than `enough` are searched for.
     """
     declared = pl.Series(VALUE, seen.schema.sensitive.values or (), dtype=seen.values.dtype)
@@ -116,7 +117,8 @@ def _left(
     # Many people had the same signatures.
     alike = people.join(sets, on="person", how="left").group_by("place").len("people").with_row_index("row")
     gone = alike.select("row", "place").explode("place").drop_nulls()
-    free = np.repeat(~is_copy(domain).to_numpy()[None], len(alike), axis=0)
+    readable = ~is_copy(domain) & known_to_readers(seen, domain)
+    free = np.repeat(readable.to_numpy()[None], len(alike), axis=0)
     free[gone["row"].to_numpy(), gone["place"].to_numpy()] = False
     if seen.combinations is None:
         left = pl.Series(free.sum(axis=1))

@@ -14,6 +14,7 @@ from republish.anonymize.attack.figures import SeveralRowsFigures
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import AttackInput, Bounds, with_holders
 from republish.anonymize.attack.numbers import joined
+from republish.anonymize.attack.public_values import known_to_readers
 from republish.anonymize.columns import VALUE, least_of, mean_of, most_of
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.rounding import FEW_STEPS
@@ -119,8 +120,9 @@ def _left_out(
         .group_by("holder")
         .agg(pl.col(VALUE).n_unique())
     )
-    declared = set(seen.schema.sensitive.values or ()) | set(seen.values)
-    left = pl.Series(len(declared) - taken[VALUE].to_numpy().astype(np.int64))
+    there = seen.values.filter(known_to_readers(seen, seen.values))
+    known = set(seen.schema.sensitive.values or ()) | set(there)
+    left = pl.Series(len(known) - taken[VALUE].to_numpy().astype(np.int64))
     return Count(len(left), int((left < least).sum()), least_of(left), least)
 
 

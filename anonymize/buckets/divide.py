@@ -17,24 +17,12 @@ from republish.anonymize.buckets.parameters import BucketParameters
 from republish.anonymize.buckets.signatures import Signatures
 from republish.anonymize.columns import CORRECTED, VALUE
 from republish.anonymize.contract import Contract
-from republish.anonymize.errors import NotEligible, ValueChangeRefused
+from republish.anonymize.errors import ValueChangeRefused
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.people.values import known_values, positions
 
 UNDECIDED = -1
-TOO_FEW_OTHERS = (
-    "{people} people changed their sensitive value, and fewer than m ({m}) values are outside of their"
-    " earlier signatures and can be one: if they were held back (on_value_change), whoever misses them would"
-    " know too much. Choose a smaller m, or begin a new series"
-)
-"""Why people whose value changed can't be held back."""
-OWN_VALUE = (
-    "{people} people changed their sensitive value, and nobody else ever had their new value: that it appears"
-    " would say whose it is, because counterfeits have values that there are. List the domain under"
-    " sensitive.values, with values that nobody had yet, or set on_value_change to hold_back"
-)
-"""Why values that are not declared, and first appear with a change, can't be published."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +61,6 @@ def divide_people(
         If sensitive values have another type than declared or than before, or are not declared.
     ValueChangeRefused
         If a person's new value is outside their signature and the contract refuses that.
-    NotEligible
-        If people with such a value are to be held back, and fewer than m values are outside.
     """
     values = known_values(people[VALUE], contract.sensitive, memory.buckets["signature"].explode())
     value = positions(people[VALUE], values)
@@ -94,13 +80,7 @@ def divide_people(
         changed = int(((division.queue >= len(values)) & ~stated).sum())
         can_be_separate = not (contract.sensitive.is_several or contract.principle.promises_spread)
         _refuse_value_changes(changed, can_be_separate=can_be_separate)
-    is_public = _public(values, division.counts, contract)
-    # Of several shards nobody knows who is in one, and others may have the value.
-    if contract.principle.on_value_change == "separate" and contract.shards == 1:
-        _refuse_own_values(division.counts, is_public)
     if contract.principle.on_value_change == "hold_back":
-        is_one = whole.is_first_distinct().to_numpy() & is_public
-        _refuse_too_few_others(division.counts, is_one, contract.principle.m)
         # Plans find no bucket for them: whoever a plan has no place for is held back.
         none = np.zeros_like(division.counts.separated)
         division = replace(division, counts=replace(division.counts, separated=none))
@@ -129,36 +109,6 @@ def _refuse_value_changes(changed: int, *, can_be_separate: bool) -> None:
             " on_value_change: refuse. Set it to separate, say under corrections which values were wrong so"
             " far, or begin a new series"
         )
-
-
-def _public(values: pl.Series, counts: Counts, contract: Contract[BucketParameters]) -> Bools:
-    """bool[V]: the values that are known to exist without a look at people whose value changed."""
-    if contract.sensitive.values is not None:
-        return np.ones(len(values), bool)
-    public = contract.sensitive.may_be_known(values).to_numpy() | (counts.free > 0)
-    public[counts.signatures.value] = True
-    return public
-
-
-def _refuse_own_values(counts: Counts, is_public: Bools) -> None:
-    """Raise NotEligible if nobody but people whose value changed ever had their new value.
-
-    Counterfeits have values that there are. Where these are not declared, a release that has a value for the
-    first time says that somebody has it, and only people whose value changed can be the one.
-    """
-    if people := int(counts.separated[~is_public[counts.separated_value]].sum()):
-        raise NotEligible(OWN_VALUE.format(people=people))
-
-
-def _refuse_too_few_others(counts: Counts, is_one: Bools, m: int) -> None:
-    """Raise NotEligible if somebody's absence from a release would leave fewer than m values for them.
-
-    `is_one`, bool[V], is true of one part of each value that is known to exist: parts of a value that may be
-    known are one value.
-    """
-    few = counts.separated[(~counts.forbidden[:, is_one]).sum(axis=1) < m].sum()
-    if few:
-        raise NotEligible(TOO_FEW_OTHERS.format(people=few, m=m))
 
 
 def divide(

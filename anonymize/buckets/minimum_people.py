@@ -9,14 +9,14 @@ import polars as pl
 
 from republish.anonymize.arrays import Bools, Ints
 from republish.anonymize.buckets.assign import HELD_BACK, A, Assignment
-from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.buckets.divide import UNDECIDED
 from republish.anonymize.errors import NotEligible
 
 
 def assign_with_minimum_people(
     people: pl.DataFrame, least: int, assign: Callable[[pl.DataFrame], Assignment[A]]
-) -> tuple[Division, Assignment[A]]:
-    """Divide all people, and assign those in the release: no value is that of more than 1/least.
+) -> tuple[Assignment[A], Assignment[A]]:
+    """Assign all people, and then those in the release: no value is that of more than 1/least.
 
     After others left, a bucket may have a value more often than its people bear. Then everybody who keeps
     its signature is held back, whatever their value is, and the release is made as if they were absent. If
@@ -30,12 +30,11 @@ def assign_with_minimum_people(
     NotEligible
         If nobody would be left.
     """
-    assigned = assign(people)
-    division = assigned.division
+    everybody = assigned = assign(people)
     while True:
         held_back = _below_the_minimum(assigned, least)
         if not held_back.any():
-            return division, assigned
+            return everybody, assigned
         if held_back.sum() == assigned.is_hosted.sum():
             raise NotEligible(_refusal(assigned.value, least))
         assigned = assign(assigned.people.filter(~held_back))

@@ -21,10 +21,17 @@ from republish.anonymize.buckets.figures import BucketFigures
 from republish.anonymize.buckets.memory import Memory
 from republish.anonymize.buckets.minimum_people import assign_with_minimum_people
 from republish.anonymize.buckets.parameters import BucketParameters
+from republish.anonymize.buckets.public_values import (
+    public_values,
+    refuse_lone_values,
+    refuse_own_values,
+    refuse_too_few_others,
+)
 from republish.anonymize.buckets.tables import all_buckets, buckets_in_use
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Contract
 from republish.anonymize.people.ranks import keyed_ranks
+from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principle.principle import Draw
 from republish.anonymize.principle.state import State
@@ -90,7 +97,7 @@ class BucketRelease(ABC, Generic[P, A]):
     def candidate(self) -> Candidate:
         """The release, computed."""
         least = self.contract.principle.people_per_group
-        division, assigned = assign_with_minimum_people(self.everybody, least, self._assign)
+        everybody, assigned = assign_with_minimum_people(self.everybody, least, self._assign)
         tuples = self.publish(assigned)
         linkage = assigned.hosted.select(
             PSEUDONYM,
@@ -99,7 +106,8 @@ class BucketRelease(ABC, Generic[P, A]):
         )
         buckets = all_buckets(self.memory.buckets, assigned.planned.plan, assigned.values)
         in_use = buckets_in_use(tuples.bucket, tuples.group_id, tuples.counterfeit, buckets)
-        further, figures = self.remember(division, assigned, in_use, tuples)
+        self._check_public(everybody, assigned, tuples, in_use["signature"].explode())
+        further, figures = self.remember(everybody.division, assigned, in_use, tuples)
         memory = self.memory.after(linkage, buckets, self.number)
         return Candidate(
             published=tuples.tables,
@@ -108,6 +116,28 @@ class BucketRelease(ABC, Generic[P, A]):
             state=State({**memory.tables(), **further}),
             figures=figures,
         )
+
+    def too_few(self, outside: Bools, values: pl.Series) -> bool:
+        """Tell whether fewer than m of some values (bool[V]) can be a person's: parts of one are one."""
+        one_each = self.contract.sensitive.published(values).is_first_distinct().to_numpy()
+        return bool((outside & one_each).sum() < self.contract.principle.m)
+
+    def _check_public(
+        self, everybody: Assignment[A], assigned: Assignment[A], tuples: Tuples, published: pl.Series
+    ) -> None:
+        """Raise NotEligible if the values that readers know say too much of somebody."""
+        before = self.memory.buckets["signature"].explode().drop_nulls()
+        sensitive, principle = self.contract.sensitive, self.contract.principle
+        public = public_values(assigned.values, sensitive, before)
+        refuse_own_values(assigned, tuples.group_id, tuples.counterfeit, public)
+        if has_several_rows(self.contract):
+            refuse_lone_values(assigned, tuples.group_id, tuples.counterfeit, public, principle.m)
+        if principle.on_value_change == "hold_back":
+            values = everybody.values
+            public = public_values(values, sensitive, pl.concat([before, published]))
+            refuse_too_few_others(
+                everybody.division, principle.m, lambda taken: self.too_few(public & ~taken, values)
+            )
 
     def _assign(self, people: pl.DataFrame) -> Assignment[A]:
         """Divide people, plan on counts, and choose who comes to which bucket."""

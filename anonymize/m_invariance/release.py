@@ -12,14 +12,13 @@ import polars as pl
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.assign import Assignment, Planned, RegionalDemand
 from republish.anonymize.buckets.counts import Plan
-from republish.anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division, divide_people
+from republish.anonymize.buckets.divide import UNDECIDED, Division, divide_people
 from republish.anonymize.buckets.figures import BucketFigures
 from republish.anonymize.buckets.further import plan_weighed
 from republish.anonymize.buckets.release import BucketRelease, Tuples
 from republish.anonymize.columns import PSEUDONYM, VALUE, most_of
 from republish.anonymize.contract import Contract
 from republish.anonymize.contract.combined import values_of
-from republish.anonymize.errors import NotEligible
 from republish.anonymize.figures import Total
 from republish.anonymize.m_invariance.assign_units import assign_units
 from republish.anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
@@ -124,7 +123,6 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         shares, several = normalised(codes, self.contract, missing=0.5), None
         if sensitive.is_several or principle.spread:
             several = combinations_of(values, sensitive, principle.spread)
-            _refuse_too_few_others(division, several, principle.m)
         counted = counted_in(self.contract)
         plan, regional = _nearby(
             division, shares, principle, several, self.draw, counted, weighs=self.number > 1
@@ -165,6 +163,15 @@ class _Release(BucketRelease[MInvariance, _Planned]):
     def _grouping(self) -> pl.DataFrame:
         return self.state.tables.get(GROUPING, pl.DataFrame({"key": [self.draw("grouping").bytes(32)]}))
 
+    def too_few(self, outside: Bools, values: pl.Series) -> bool:
+        if super().too_few(outside, values):
+            return True
+        sensitive, principle = self.contract.sensitive, self.contract.principle
+        if not (sensitive.is_several or principle.spread):
+            return False
+        several = combinations_of(values, sensitive, principle.spread)
+        return not have_signature(np.flatnonzero(outside), several, principle.m)
+
     def publish(self, assigned: Assignment[_Planned]) -> Tuples:
         secret, before = self._grouping["key"].item(), self.state.tables.get(TOGETHER)
         return publish_groups(assigned, assigned.planned.codes, self.contract, secret, before)
@@ -196,18 +203,6 @@ class _Release(BucketRelease[MInvariance, _Planned]):
 def _most_alike(columns: Sequence[pl.Series]) -> int:
     """The most people who have the same value in one of some columns."""
     return max(int(most_of(one.value_counts()["count"]) or 0) for one in columns)
-
-
-def _refuse_too_few_others(division: Division, several: Combinations, m: int) -> None:
-    """Raise NotEligible if somebody who is held back could not have m combinations that differ."""
-    if not division.counts.forbidden.size:
-        return
-    rows, at = np.unique(division.counts.forbidden, axis=0, return_inverse=True)
-    is_small = np.array([not have_signature(np.flatnonzero(~row), several, m) for row in rows])[at]
-    if is_small.any():
-        classes = len(several.part) + np.flatnonzero(is_small)
-        people = int(np.isin(division.queue, classes).sum())
-        raise NotEligible(TOO_FEW_OTHERS.format(people=people, m=m))
 
 
 def _nearby(

@@ -102,6 +102,20 @@ def test_somebody_who_is_missing_and_has_few_values_left_breaks_the_promise(prin
     assert not last.holds
 
 
+def test_a_value_that_only_the_table_has_is_left_to_nobody_unless_it_is_declared():
+    """Readers know `a` to `d`; two missing people alone have `e` and `f`."""
+    people, found = crowd("abab"), {}
+    more = people | crowd("cdcd", 100)
+    changed = more | {"p000": "c", "p100": "a"}
+    for values in (None, list("abcdef")):
+        declared = contract(M_INVARIANCE, {"name": "value", "values": values})
+        missing = {"p000": "e", "p100": "f"}
+        made = released(declared, people, more, changed, changed | missing, missing=missing)
+        found[values is None] = absence(list(attack_releases(made, linked=True))[-1])
+    assert [found[True][name] for name in ("people", "broken", "found")] == [2, 2, 0]
+    assert [found[False][name] for name in ("people", "broken", "found")] == [2, 0, 2]
+
+
 def test_a_person_who_waits_in_three_releases_excuses_one_of_those_who_are_missing():
     """No counterfeit has the age of one of these two: else two groups would cover them, and tell nothing."""
     declared, people = contract(PRINCIPLES["anatomy"]), crowd("ababcdcd")

@@ -174,3 +174,12 @@ def test_the_global_guarantee_covers_right_and_wrong_values():
                 missed[person, value] *= 1 - held[value] / held.total()
     assert missed
     assert max(1 - share for share in missed.values()) <= 1 / 2 + 1e-9
+
+
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=str)
+def test_a_right_value_that_nobody_else_is_known_to_have_is_not_published(principle):
+    """Without declared values, counterfeits have only values that there are: it would be this person's."""
+    contract, values = contract_of(principle, values=None), dict(enumerate("abcdef" * 4))
+    first = published(contract, values, State.empty(), 1)
+    with pytest.raises(NotEligible, match="nobody else is known to have had"):
+        published(contract, values | {3: "new"}, first.state, 2, corrected={3})

@@ -13,7 +13,7 @@ PRINCIPLES = (
 )
 
 
-def contract(principle, **sensitive):
+def contract(principle, keys=(), **sensitive):
     return rp.Contract.of(
         {
             "product": "first_seen",
@@ -21,6 +21,7 @@ def contract(principle, **sensitive):
             "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 110]}],
             "sensitive": {"name": "disease"} | sensitive,
             "principle": principle,
+            **dict(keys),
         }
     )
 
@@ -51,7 +52,7 @@ def certain(release):
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one["name"])
 @pytest.mark.parametrize("changed", [{7}, {7, 15}])
 def test_a_value_that_only_people_had_whose_value_changed_is_not_published(principle, changed):
-    with pytest.raises(NotEligible, match="nobody else ever had their new value"):
+    with pytest.raises(NotEligible, match="nobody else is known to have had"):
         second(contract(principle), people(changed))
 
 
@@ -68,7 +69,45 @@ def test_it_is_published_where_somebody_who_is_new_has_it():
     assert certain(made) == 0
 
 
+@pytest.mark.parametrize("on_ineligible", ["wait", "defer"])
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one["name"])
+def test_it_is_not_published_where_the_only_other_one_who_has_it_is_held_back(principle, on_ineligible):
+    """One new person is ineligible, so that somebody alone with counterfeits has the value, or they do."""
+    table = people({7, 64}, 65)
+    with pytest.raises(NotEligible, match="nobody else is known to have had"):
+        second(contract(principle | {"on_ineligible": on_ineligible}), table)
+
+
 def test_people_are_held_back_with_it_if_enough_values_are_left_that_others_had():
     held_back = PRINCIPLES[0] | {"on_value_change": "hold_back"}
     made = second(contract(held_back), people({7}))
     assert made.candidate.figures.held_back == 1
+
+
+def test_a_value_that_the_rows_of_one_person_alone_may_have_is_not_published_unless_it_is_declared():
+    """Both rows of the fifth person have the new value, in groups in which all others are counterfeits."""
+    principle = {"name": "m_invariance", "m": 2, "values_per_person": 1}
+    keys = {"rows": "several", "row": "row", "expect": {"counterfeits": 1.0}}
+    table = pl.DataFrame({"row": range(6), "person": [0, 1, 2, 3, 4, 4], "disease": [*"abcd", "new", "new"]})
+    table = table.with_columns(age="row")
+    with pytest.raises(NotEligible, match="1 values appear for the first time"):
+        rp.release(table, contract(principle, keys), date="2026-01-01")
+    rp.release(table, contract(principle, keys, values=[*DISEASES, "new"]), date="2026-01-01")
+
+
+@pytest.mark.parametrize("values", [None, [*DISEASES, *"wxyz"]])
+def test_nobody_is_held_back_with_values_alone_that_only_people_who_wait_have(values):
+    """Everybody has the signature `a` to `g`. The new people have four other values, and two have `w`."""
+    held_back = {"name": "m_invariance", "m": 4, "on_value_change": "hold_back", "on_ineligible": "wait"}
+    declared = contract(held_back, values=values)
+    everybody = pl.DataFrame({"person": range(63), "age": range(63), "disease": list("abcdefg") * 9})
+    first = rp.release(everybody, declared, date="2026-01-01")
+    changed = everybody.with_columns(disease=pl.when(person=7).then(pl.lit("w")).otherwise("disease"))
+    new = pl.DataFrame({"person": range(63, 68), "age": range(63, 68), "disease": list("wwxyz")})
+    table = pl.concat([changed, new])
+    if values is None:
+        with pytest.raises(NotEligible, match=r"fewer than m \(4\) values are outside"):
+            rp.release(table, declared, first.state, date="2026-02-01")
+    else:
+        made = rp.release(table, declared, first.state, date="2026-02-01")
+        assert made.candidate.figures.held_back == 6

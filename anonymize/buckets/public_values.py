@@ -1,0 +1,123 @@
+"""Where values are not declared, readers know those of releases: what that says of changed values.
+
+A person who is published with a value that no release had before is known to have it, if nobody else can be
+the one: counterfeits have values that there are. A person who is held back has one of the values that readers
+know, outside of the earlier signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.buckets.assign import A, Assignment
+from republish.anonymize.buckets.divide import Division
+from republish.anonymize.columns import PSEUDONYM
+from republish.anonymize.contract import Sensitive
+from republish.anonymize.contract.combined import values_of
+from republish.anonymize.errors import NotEligible
+from republish.anonymize.people.persons import persons_of
+
+TOO_FEW_OTHERS = (
+    "{people} people changed their sensitive value, and fewer than m ({m}) values are outside of their"
+    " earlier signatures, known to readers, and can be one: if they were held back (on_value_change), whoever"
+    " misses them would know too much. Choose a smaller m, or begin a new series"
+)
+"""Why people whose value changed can't be held back."""
+OWN_VALUE = (
+    "{people} people changed their sensitive value, and nobody else is known to have had their new value:"
+    " that it appears would say whose it is, because counterfeits have values that there are. List the domain"
+    " under sensitive.values, with values that nobody had yet, or set on_value_change to hold_back"
+)
+"""Why values that are not declared, and first appear with a change, can't be published."""
+
+LONE_VALUES = (
+    "{values} values appear for the first time, each in groups of fewer than m ({m}) people beside"
+    " counterfeits: that it appears would say too much of these people, because counterfeits have values that"
+    " there are. List the domain under sensitive.values, with values that nobody had yet"
+)
+"""Why values that are not declared, and first appear with few people, can't be published."""
+
+
+def public_values(values: pl.Series, sensitive: Sensitive, published: pl.Series) -> Bools:
+    """bool[V]: the values that readers know: declared, may be known, or `published` in a release.
+
+    A combination of several columns is known if its values are.
+    """
+    public = np.ones(len(values), bool)
+    columns = zip(
+        sensitive.columns, values_of(values, sensitive), values_of(published, sensitive), strict=True
+    )
+    for declared, its, seen in columns:
+        if declared.values is None:
+            public &= its.is_in(seen.implode()).to_numpy() | declared.may_be_known(its).to_numpy()
+    return public
+
+
+def refuse_own_values(assigned: Assignment[A], group: Ints, counterfeit: Bools, public: Bools) -> None:
+    """Raise NotEligible if a release is the first with a value, and only its changed people may have it.
+
+    Of a group without counterfeits, readers know that somebody has each value, and not who.
+
+    Parameters
+    ----------
+    assigned
+        The people, and which of them are in the release.
+    group, counterfeit
+        int[T], bool[T]: the group of each tuple, of people in their order, and of counterfeits.
+    public
+        bool[V]: the values that readers know without the release.
+    """
+    hosted = assigned.is_hosted
+    value, known = assigned.value[hosted], _known(assigned, group, counterfeit, public)
+    changed = assigned.division.queue[hosted] >= len(assigned.values)
+    if people := int((changed & ~known[value]).sum()):
+        raise NotEligible(OWN_VALUE.format(people=people))
+
+
+def refuse_lone_values(
+    assigned: Assignment[A], group: Ints, counterfeit: Bools, public: Bools, m: int
+) -> None:
+    """Raise NotEligible if a release is the first with a value, and rows of fewer than m people may have it.
+
+    Where people have several rows, groups may have rows of one person alone, beside counterfeits. Arguments
+    as those of `refuse_own_values`.
+    """
+    signatures = assigned.planned.plan.signatures
+    held = pl.DataFrame({"bucket": signatures.bucket, "value": signatures.value})
+    known = _known(assigned, group, counterfeit, public)
+    rows = pl.DataFrame(
+        {"person": persons_of(assigned.hosted[PSEUDONYM]), "bucket": assigned.bucket[assigned.is_hosted]}
+    )
+    people = rows.unique().join(held.filter(~pl.Series(known[signatures.value])), on="bucket")
+    if (
+        values := people.group_by("value")
+        .agg(pl.col("person").n_unique())
+        .filter(pl.col("person") < m)
+        .height
+    ):
+        raise NotEligible(LONE_VALUES.format(values=values, m=m))
+
+
+def _known(assigned: Assignment[A], group: Ints, counterfeit: Bools, public: Bools) -> Bools:
+    """bool[V]: the values that readers know, or that a group without counterfeits has."""
+    known = public.copy()
+    known[assigned.value[assigned.is_hosted][~np.isin(group[~counterfeit], group[counterfeit])]] = True
+    return known
+
+
+def refuse_too_few_others(division: Division, m: int, is_small: Callable[[Bools], bool]) -> None:
+    """Raise NotEligible if somebody whose changed value is held back is left with too few values.
+
+    `is_small` tells whether values outside of these (bool[V]) are fewer than m that can be one.
+    """
+    if not (forbidden := division.counts.forbidden).size:
+        return
+    rows, at = np.unique(forbidden, axis=0, return_inverse=True)
+    small = np.array([is_small(row) for row in rows])[at.ravel()]
+    classes = division.counts.signatures.values + np.flatnonzero(small)
+    if people := int(np.isin(division.queue, classes).sum()):
+        raise NotEligible(TOO_FEW_OTHERS.format(people=people, m=m))
