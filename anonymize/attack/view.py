@@ -85,10 +85,11 @@ def attack_join(
     linked_values: int | None,
     limits: Mapping[str, float | Mapping[str, float]] | None,
 ) -> AttackResult:
-    """Join a view with other products' releases, then with the series' own, as `join_attack` does.
+    """Join a view with other products' releases and the series' own, as `join_attack` does: the worst join.
 
-    There are the columns of each of the `others`, and what its records are called. Of a column of the view
-    and a column of an earlier release, no person has both labels that are `inconsistent`.
+    These are with all of them, and without the series' own, with each of the others that has X and Y, and
+    with all. There are the columns of each of the `others`, and what its records are called. Of a column of
+    the view and a column of an earlier release, no person has both labels that are `inconsistent`.
 
     Raises
     ------
@@ -103,15 +104,26 @@ def attack_join(
     ] + [Release(_known(seen.before, EARLIER.format(n)), names) for n in range(1, seen.release)]
     categories = {one.name: one.paths for one in schema.columns if isinstance(one, CategoryColumn)}
     numbers = {one.name: one.domain for one in schema.columns if isinstance(one, NumberColumn)}
-    found = join_attack(
-        Release(seen.view, names, schema.identifier),
-        earlier,
-        Domains(categories, numbers, inconsistent),
-        x,
-        y,
-        linked_values=linked_values,
-        limits=limits,
-    )
+    # Views of the same people multiply records of the join, and hide what is seen without them.
+    without_views = [*([one] for one in earlier[: len(others)]), earlier[: len(others)]]
+    joins = [earlier]
+    for some in without_views:
+        named = {*names, schema.identifier, *(name for one in some for name in (*one.names, one.record))}
+        if len(some) < len(earlier) and named.issuperset([*x, *y]):
+            joins.append(some)
+    every = [
+        join_attack(
+            Release(seen.view, names, schema.identifier),
+            some,
+            Domains(categories, numbers, inconsistent),
+            x,
+            y,
+            linked_values=linked_values,
+            limits=limits,
+        )
+        for some in joins
+    ]
+    whole, found = every[0], max(every, key=lambda one: one.broken)
     figures = JoinFigures(
         vulnerable=found.broken,
         records_of_the_join=found.records,
@@ -128,8 +140,8 @@ def attack_join(
             "undecided": [found.undecided],
             "found": [count.found],
             "promised": [count.required],
-            "view_unmatched": [found.view_unmatched],
-            "earlier_unmatched": [found.earlier_unmatched],
+            "view_unmatched": [whole.view_unmatched],
+            "earlier_unmatched": [whole.earlier_unmatched],
         },
         schema_overrides={"found": pl.Float64, "promised": pl.Float64},
     )

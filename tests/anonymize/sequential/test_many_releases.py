@@ -120,3 +120,31 @@ def test_numbers_of_linked_values_beyond_what_a_float_holds_leave_a_view_as_it_i
     clinic = table(["column_0"], [(job, 10**8) for job in jobs])
     made = SEQUENTIAL.release(people(job=jobs), wanted, state(*[clinic] * len(visits)), 1, None)
     assert set(made.published["view"]["job"]) == set(jobs)
+
+
+def test_a_view_is_joined_with_other_products_alone_too():
+    """The first view of the same people multiplies records: with it 3 of 5 have HIV, without it 2 of 3."""
+    names = [[f"n{one}", f"g{one // 2}", "ANY"] for one in range(4)]
+    jobs = [[f"j{one}", "ANY"] for one in range(2)]
+    columns = [
+        {"name": "name", "kind": "category", "hierarchy": names},
+        {"name": "job", "kind": "category", "hierarchy": jobs, "keep": True},
+    ]
+    wanted = view_contract(
+        columns,
+        requirement="linkability",
+        k={"HIV": 0.6},
+        x=["name"],
+        y=["disease"],
+        previous=[{"path": "t2", "columns": ["job", "disease"]}],
+    )
+    diseases = table(["column_0", "column_1"], [("j0", "HIV", 1), ("j0", "flu", 1), ("j1", "HIV", 1)])
+    rows = people(name=["n0", "n1", "n0"], job=["j0", "j0", "j1"])
+    first = pl.DataFrame({"name": ["g0", "g0", "g0"], "job": ["j0", "j0", "j1"]})
+    second = first.with_columns(name=pl.Series(["n0", "n1", "n0"]))
+    made = SEQUENTIAL.release(rows, wanted, state(diseases), 1, None)
+    assert made.published["view"].equals(first)
+    released = replace(made, published={"view": second})
+    found = attack_view(released, rows, wanted, previous=[diseases], views=[first])
+    assert found.tables["join_privacy"]["found"].item() == pytest.approx(2 / 3)
+    assert found.tables["join_privacy"]["broken"].item() == 2
