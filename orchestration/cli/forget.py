@@ -114,6 +114,6 @@ def _say(found: Sequence[Forgetting], given: int) -> None:
     if (unknown := given - sum(one.people for one in found)) > 0:
         least = "at least " if len(found) > 1 else ""  # somebody in several series counts in each
         out.print(
-            f"nothing is kept of {least}{unknown:,} of the {given:,} identifiers: are these written as in the"
-            " source?"
+            f"nothing is kept of {least}{unknown:,} of the {given:,} identifiers: either these were forgotten"
+            " before, or the source writes them in another way"
         )
