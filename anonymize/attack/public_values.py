@@ -24,5 +24,6 @@ def known_to_readers(seen: AttackInput, values: pl.Series) -> pl.Series:
     )
     for column, its, seen_so_far in columns:
         if column.values is None:
-            known &= its.is_in(seen_so_far.implode()) | column.may_be_known(its)
+            is_seen = its.cast(pl.String).is_in(seen_so_far.cast(pl.String).implode())
+            known &= is_seen | column.may_be_known(its)
     return known

@@ -53,7 +53,9 @@ def public_values(values: pl.Series, sensitive: Sensitive, published: pl.Series)
     )
     for declared, its, seen in columns:
         if declared.values is None:
-            public &= its.is_in(seen.implode()).to_numpy() | declared.may_be_known(its).to_numpy()
+            # As text: where nothing is published yet, no type of it is known.
+            is_seen = its.cast(pl.String).is_in(seen.cast(pl.String).implode())
+            public &= is_seen.to_numpy() | declared.may_be_known(its).to_numpy()
     return public
 
 

@@ -126,7 +126,7 @@ class BucketRelease(ABC, Generic[P, A]):
         self, everybody: Assignment[A], assigned: Assignment[A], tuples: Tuples, published: pl.Series
     ) -> None:
         """Raise NotEligible if the values that readers know say too much of somebody."""
-        before = self.memory.buckets["signature"].explode().drop_nulls()
+        before = self.memory.buckets["signature"].explode().drop_nulls().cast(pl.String)
         sensitive, principle = self.contract.sensitive, self.contract.principle
         public = public_values(assigned.values, sensitive, before)
         refuse_own_values(assigned, tuples.group_id, tuples.counterfeit, public)
@@ -134,7 +134,7 @@ class BucketRelease(ABC, Generic[P, A]):
             refuse_lone_values(assigned, tuples.group_id, tuples.counterfeit, public, principle.m)
         if principle.on_value_change == "hold_back":
             values = everybody.values
-            public = public_values(values, sensitive, pl.concat([before, published]))
+            public = public_values(values, sensitive, pl.concat([before, published.cast(pl.String)]))
             refuse_too_few_others(
                 everybody.division, principle.m, lambda taken: self.too_few(public & ~taken, values)
             )

@@ -111,3 +111,23 @@ def test_nobody_is_held_back_with_values_alone_that_only_people_who_wait_have(va
     else:
         made = rp.release(table, declared, first.state, date="2026-02-01")
         assert made.candidate.figures.held_back == 6
+
+
+@pytest.mark.parametrize(
+    ("on_value_change", "sensitive"),
+    [
+        ("separate", [{"name": "disease"}]),
+        ("hold_back", [{"name": "disease"}]),
+        ("refuse", [{"name": "disease"}, {"name": "day"}]),
+    ],
+)
+def test_whole_numbers_that_are_not_declared_are_published(on_value_change, sensitive):
+    """Before the first release, nothing tells of which type values are."""
+    principle = {"name": "m_invariance", "m": 3, "on_value_change": on_value_change}
+    declared = contract(principle, {"sensitive": sensitive[0] if len(sensitive) == 1 else sensitive})
+    table = people().with_columns(disease=pl.col("person") % 8, day=pl.col("person") // 8 % 8)
+    table = table.select("person", "age", *(one["name"] for one in sensitive))
+    first = rp.release(table, declared, date="2026-01-01")
+    second = rp.release(table, declared, first.state, date="2026-02-01")
+    for made in (first, second):
+        assert made.tables["microdata"].height == 64
