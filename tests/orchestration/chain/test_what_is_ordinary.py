@@ -273,11 +273,11 @@ def values_left(series, kept):
 
 
 @pytest.mark.parametrize(
-    ("declared", "certain"),
+    ("declared", "is_refused"),
     [({"accept": {SECOND: ["renamed"]}}, True), ({"sensitive": {"renamed": {"stroke": "apoplexy"}}}, False)],
 )
-def test_a_value_under_two_names_gives_people_away_and_a_declared_one_nobody(
-    hospital, tmp_path, declared, certain
+def test_a_value_under_two_names_would_give_people_away_and_a_declared_one_gives_nobody(
+    hospital, tmp_path, declared, is_refused
 ):
     # With people_per_group, those whose value is certain would wait.
     undeclared = {
@@ -290,7 +290,11 @@ def test_a_value_under_two_names_gives_people_away_and_a_declared_one_nobody(
     recoded(hospital, SECOND, stroke="apoplexy")
     undeclared["sensitive"] |= declared.pop("sensitive", {})
     hospital.declare(undeclared, **declared)
-    assert min(values_left(make(hospital.series(home), SECOND), kept)) == (1 if certain else 3)
+    if is_refused:
+        with pytest.raises(NotEligible, match="nobody else is known to have had their new value"):
+            make(hospital.series(home), SECOND)
+    else:
+        assert min(values_left(make(hospital.series(home), SECOND), kept)) == 3
 
 
 def test_a_renamed_value_that_the_source_has_under_both_names_is_refused(undeclared):
