@@ -104,24 +104,15 @@ def attack_join(
     ] + [Release(_known(seen.before, EARLIER.format(n)), names) for n in range(1, seen.release)]
     categories = {one.name: one.paths for one in schema.columns if isinstance(one, CategoryColumn)}
     numbers = {one.name: one.domain for one in schema.columns if isinstance(one, NumberColumn)}
+    view = Release(seen.view, names, schema.identifier)
+    domains = Domains(categories, numbers, inconsistent)
     # Views of the same people multiply records of the join, and hide what is seen without them.
-    without_views = [*([one] for one in earlier[: len(others)]), earlier[: len(others)]]
-    joins = [earlier]
-    for some in without_views:
-        named = {*names, schema.identifier, *(name for one in some for name in (*one.names, one.record))}
-        if len(some) < len(earlier) and named.issuperset([*x, *y]):
-            joins.append(some)
+    of_others = earlier[: len(others)]
+    joins = [earlier, of_others, *([one] for one in of_others if len(others) > 1)]
     every = [
-        join_attack(
-            Release(seen.view, names, schema.identifier),
-            some,
-            Domains(categories, numbers, inconsistent),
-            x,
-            y,
-            linked_values=linked_values,
-            limits=limits,
-        )
+        join_attack(view, some, domains, x, y, linked_values=linked_values, limits=limits)
         for some in joins
+        if some is earlier or (len(some) < len(earlier) and _have([view, *some], [*x, *y]))
     ]
     whole, found = every[0], max(every, key=lambda one: one.broken)
     figures = JoinFigures(
@@ -146,6 +137,11 @@ def attack_join(
         schema_overrides={"found": pl.Float64, "promised": pl.Float64},
     )
     return AttackResult({"": count}, figures, table)
+
+
+def _have(releases: Sequence[Release], columns: Sequence[str]) -> bool:
+    """Whether some releases have all these columns, by their names or that of a record."""
+    return {name for one in releases for name in (*one.names, one.record)}.issuperset(columns)
 
 
 def _known(knowledge: Knowledge, name: str) -> pl.DataFrame:

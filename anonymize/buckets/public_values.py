@@ -1,8 +1,8 @@
 """Where values are not declared, readers know those of releases: what that says of changed values.
 
 A person who is published with a value that no release had before is known to have it, if nobody else can be
-the one: counterfeits have values that there are. A person who is held back has one of the values that readers
-know, outside of the earlier signatures.
+the one, because counterfeits only have values that somebody has. A person who is held back has one of the
+values that readers know, outside of the earlier signatures.
 """
 
 from __future__ import annotations
@@ -16,47 +16,28 @@ from republish.anonymize.arrays import Bools, Ints
 from republish.anonymize.buckets.assign import A, Assignment
 from republish.anonymize.buckets.divide import Division
 from republish.anonymize.columns import PSEUDONYM
-from republish.anonymize.contract import Sensitive
-from republish.anonymize.contract.combined import values_of
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.people.persons import persons_of
 
 TOO_FEW_OTHERS = (
     "{people} people changed their sensitive value, and fewer than m ({m}) values are outside of their"
-    " earlier signatures, known to readers, and can be one: if they were held back (on_value_change), whoever"
-    " misses them would know too much. Choose a smaller m, or begin a new series"
+    " earlier signatures and known to readers: if they were held back (on_value_change), whoever misses them"
+    " would know too much. Choose a smaller m, or begin a new series"
 )
 """Why people whose value changed can't be held back."""
 OWN_VALUE = (
-    "{people} people changed their sensitive value, and nobody else is known to have had their new value:"
-    " that it appears would say whose it is, because counterfeits have values that there are. List the domain"
+    "{people} people changed their sensitive value, and nobody else is known to have had their new value."
+    " Counterfeits only have values that somebody has, so readers would know whose it is. List the domain"
     " under sensitive.values, with values that nobody had yet, or set on_value_change to hold_back"
 )
 """Why values that are not declared, and first appear with a change, can't be published."""
 
 LONE_VALUES = (
     "{values} values appear for the first time, each in groups of fewer than m ({m}) people beside"
-    " counterfeits: that it appears would say too much of these people, because counterfeits have values that"
-    " there are. List the domain under sensitive.values, with values that nobody had yet"
+    " counterfeits. Counterfeits only have values that somebody has, so readers would know that one of these"
+    " few people has it. List the domain under sensitive.values, with values that nobody had yet"
 )
 """Why values that are not declared, and first appear with few people, can't be published."""
-
-
-def public_values(values: pl.Series, sensitive: Sensitive, published: pl.Series) -> Bools:
-    """bool[V]: the values that readers know: declared, may be known, or `published` in a release.
-
-    A combination of several columns is known if its values are.
-    """
-    public = np.ones(len(values), bool)
-    columns = zip(
-        sensitive.columns, values_of(values, sensitive), values_of(published, sensitive), strict=True
-    )
-    for declared, its, seen in columns:
-        if declared.values is None:
-            # As text: where nothing is published yet, no type of it is known.
-            is_seen = its.cast(pl.String).is_in(seen.cast(pl.String).implode())
-            public &= is_seen.to_numpy() | declared.may_be_known(its).to_numpy()
-    return public
 
 
 def refuse_own_values(assigned: Assignment[A], group: Ints, counterfeit: Bools, public: Bools) -> None:

@@ -22,7 +22,6 @@ from republish.anonymize.buckets.memory import Memory
 from republish.anonymize.buckets.minimum_people import assign_with_minimum_people
 from republish.anonymize.buckets.parameters import BucketParameters
 from republish.anonymize.buckets.public_values import (
-    public_values,
     refuse_lone_values,
     refuse_own_values,
     refuse_too_few_others,
@@ -30,6 +29,7 @@ from republish.anonymize.buckets.public_values import (
 from republish.anonymize.buckets.tables import all_buckets, buckets_in_use
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Contract
+from republish.anonymize.contract.combined import readable
 from republish.anonymize.people.ranks import keyed_ranks
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.principle.candidate import Candidate
@@ -128,13 +128,14 @@ class BucketRelease(ABC, Generic[P, A]):
         """Raise NotEligible if the values that readers know say too much of somebody."""
         before = self.memory.buckets["signature"].explode().drop_nulls().cast(pl.String)
         sensitive, principle = self.contract.sensitive, self.contract.principle
-        public = public_values(assigned.values, sensitive, before)
+        public = readable(assigned.values, before, sensitive).to_numpy()
         refuse_own_values(assigned, tuples.group_id, tuples.counterfeit, public)
         if has_several_rows(self.contract):
             refuse_lone_values(assigned, tuples.group_id, tuples.counterfeit, public, principle.m)
         if principle.on_value_change == "hold_back":
             values = everybody.values
-            public = public_values(values, sensitive, pl.concat([before, published.cast(pl.String)]))
+            seen = pl.concat([before, published.cast(pl.String)])
+            public = readable(values, seen, sensitive).to_numpy()
             refuse_too_few_others(
                 everybody.division, principle.m, lambda taken: self.too_few(public & ~taken, values)
             )

@@ -57,6 +57,23 @@ def values_of(values: pl.Series, sensitive: Sensitive | None) -> list[pl.Series]
     ]
 
 
+def readable(values: pl.Series, published: pl.Series, sensitive: Sensitive) -> pl.Series:
+    """Boolean[V]: the values that readers know: declared, may be known, or `published` so far.
+
+    A combination of several columns is known if its values are. `published` values are compared as text:
+    where there are none yet, nothing tells of which type they are.
+    """
+    known = pl.repeat(True, len(values), eager=True)
+    columns = zip(
+        sensitive.columns, values_of(values, sensitive), values_of(published, sensitive), strict=True
+    )
+    for column, its, seen in columns:
+        if column.values is None:
+            is_seen = its.cast(pl.String).is_in(seen.cast(pl.String).implode())
+            known &= is_seen | column.may_be_known(its)
+    return known
+
+
 def projected(values: pl.Series, columns: Sequence[str], onto: Sequence[str]) -> pl.Series:
     """String[N]: what values of some columns say of fewer of them, whichever type and order these have.
 

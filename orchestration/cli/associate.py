@@ -14,13 +14,13 @@ from republish.orchestration.cli.terminal import err, out, raw
 from republish.orchestration.cli.work import Work
 
 RIGHT = (
-    "On 26 tables by which nothing was chosen, 99 % of such intervals had the truth in them"
+    "On 26 tables that this was not tuned on, 99 % of such intervals had the truth in them"
     " (docs/measured/associations.md)."
 )
 """How often what is told was right."""
 LITTLE = (
-    "By {columns}, values differ by little more than the errors: intervals say how little, and estimates may"
-    " keep a fifth more or less than there is."
+    "By {columns}, values differ by little more than the errors: the intervals say by how little, and the"
+    " estimates may be off by a fifth."
 )
 """What is told of columns where estimates say less than intervals."""
 
@@ -57,10 +57,9 @@ def associate(
 
     Whether a person has a value (1 or 0) is regressed on all columns of --on: a slope is by how much the
     share of people with the value grows per unit of a number, or per year of a date; a difference is that
-    between the shares at two labels. A mean is that of the number over the people with the value, whatever
-    else these are. What groups
-    hide is found by simulating releases, which takes minutes. docs/measured/associations.md says how often it
-    was right.
+    between the shares at two labels. A mean is that of the number over the people with the value; other
+    columns are not held equal. What groups hide is found by simulating releases, which takes minutes.
+    docs/measured/associations.md says how often it was right.
     """
     from republish.anonymize.learning.associations import SIMULATED
     from republish.orchestration.readers.associations import associated

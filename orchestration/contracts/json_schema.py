@@ -49,11 +49,9 @@ def keys_of(declared: type) -> dict[str, str]:
         if one.__module__.startswith(OURS):
             (tree,) = ast.parse(inspect.getsource(one)).body
             assert isinstance(tree, ast.ClassDef)
-            for key, words in itertools.pairwise(tree.body):
-                match key, words:
-                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
-                        value=ast.Constant(value=str(said))
-                    ):
+            for key, below in itertools.pairwise(tree.body):
+                match key, below:
+                    case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(said))):
                         found[name] = inspect.cleandoc(said)
     return found
 

@@ -80,7 +80,7 @@ def _misread(cron: str) -> str | None:
         )
     if (every or {2, 3} <= set(months)) and not {1, "l"} & set(days):
         return (
-            f"{cron} ticks on the 29th, from which Dagster can't go on in March of a leap year: write 28,"
+            f"{cron} ticks on the 29th, and after 29 February Dagster can't find its next tick: write 28,"
             " or L for the last day of the month"
         )
     return None
