@@ -108,7 +108,8 @@ def _attacked(
     chosen = {} if known is None else {", ".join(known): [names[name] for name in known]}
     chosen["all"] = list(names.values())
     tables = [table[contract.sensitive.name].cast(pl.String) for _, table in inside + outside]
-    domain = pl.concat(tables).unique().sort()
+    declared = pl.Series(map(str, contract.sensitive.values or ()), dtype=pl.String)
+    domain = pl.concat([*tables, declared]).unique().sort()
     published: list[Columns] = []
     for number, (people, rows) in enumerate(_rows(called, inside, contract), start=1):
         published.append(_columns(rows, domain))
