@@ -26,7 +26,7 @@ from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
 from republish.anonymize.principle.state import PREVIOUS, State
 from republish.anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
 from republish.anonymize.sequential.parameters import Sequential
-from republish.anonymize.sequential.specialize import Specialized, specialize
+from republish.anonymize.sequential.specialize import Specialized, specialize_for_each
 
 EARLIER = "view_{number}"
 """State: the distinct rows of an earlier view of the series, `column_0`, …, and `records`."""
@@ -37,7 +37,7 @@ class ViewFigures(ReleaseFigures):
     """Counts of the release of a view."""
 
     specializations: Annotated[int, undivided]
-    """Steps from the most general view to the one that is published."""
+    """Steps from the most general view to the one that is safe when joined with all that is earlier."""
     nodes: Annotated[int, undivided]
     """Nodes of all cuts."""
     earlier_releases: Annotated[int, undivided]
@@ -67,7 +67,7 @@ def release(
     coded = code_view(people, contract.columns, contract.principle.x)
     earlier = earlier_releases(state, contract, number)
     _check_population(coded, earlier, Pairs.of(contract))
-    found = specialize(coded, earlier, contract)
+    found = specialize_for_each(coded, _joins(earlier, contract), contract)
     published = _published(people, coded, found)
     positions = {column.name: position for position, column in enumerate(contract.columns)}
     cuts = cuts_table({positions[name]: cut for name, cut in found.cuts.items()})
@@ -110,6 +110,23 @@ def earlier_releases(state: State, contract: ViewContract[Sequential], number: i
             raise SnapshotError(f"release {n} of the series is missing from what is remembered of it")
         earlier.append(read_earlier(table, names, contract.columns, f"release {n} of the series"))
     return earlier
+
+
+def _joins(earlier: list[Earlier], contract: ViewContract[Sequential]) -> list[list[Earlier]]:
+    """The joins that a view is made for: with all that is earlier, with the other products', and with each.
+
+    Of those with fewer releases, the ones that have the columns of x and y.
+    """
+    wanted = contract.principle
+    others = earlier[: len(wanted.previous)]
+    fewer = [others, *([one] for one in others if len(others) > 1)]
+    ours = {contract.identifier, *(column.name for column in contract.columns)}
+    return [earlier] + [
+        some
+        for some in fewer
+        if len(some) < len(earlier)
+        and ours.union(*({*one.names, one.record} for one in some)).issuperset((*wanted.x, *wanted.y))
+    ]
 
 
 def _check_population(coded: Mapping[str, Coded], earlier: list[Earlier], pairs: Pairs) -> None:

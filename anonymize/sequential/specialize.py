@@ -6,11 +6,12 @@ Wang and Fung, Anonymizing Sequential Releases, KDD 2006, Algorithm 1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 import numpy as np
 
-from republish.anonymize.contract import CategoryColumn, ViewContract
+from republish.anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.formats.intervals import number_label
 from republish.anonymize.sequential.index import Index, build_index
@@ -66,6 +67,62 @@ def specialize(
         if not coded[name].fixed:
             cuts[name], node[name] = _cut(axis, coded[name], index, run.in_cut)
     return Specialized(cuts, node, run.specializations, run.most_general, run.safety)
+
+
+def specialize_for_each(
+    coded: Mapping[str, Coded], joins: Sequence[Sequence[Earlier]], contract: ViewContract[Sequential]
+) -> Specialized:
+    """Specialize the view for the first of the joins, as far as each of the others keeps what is required.
+
+    What is safe in a join need not be safe in one with fewer releases: views of the same people multiply
+    records, and hide what is seen without them. Where another join objects, the view has the finest cuts that
+    are above those for each join, and the most general ones if these, too, are not safe: generalizing is
+    only sure to help where X has the join attributes.
+
+    Raises
+    ------
+    NotEligible
+        If in one of the joins not even the most general view satisfies the requirement.
+    """
+    first, *others = joins
+    found = specialize(coded, first, contract)
+
+    def is_safe(view: Specialized, joined: Sequence[Sequence[Earlier]]) -> bool:
+        as_published = {name: _published(column, name, view) for name, column in coded.items()}
+        indices = (build_index(as_published, earlier, contract) for earlier in joined)
+        return all(index.run(0).safety >= index.given.demand.needed for index in indices)
+
+    if is_safe(found, others):
+        return found
+    common = reduce(partial(_common, coded), (specialize(coded, some, contract) for some in others), found)
+    return common if is_safe(common, joins) else specialize(coded, first, contract, limit=0)
+
+
+def _published(column: Coded, name: str, view: Specialized) -> Coded:
+    """A column of the view as it is published: the nodes of its cut are its codes."""
+    if name not in view.cuts:
+        return column
+    cut = view.cuts[name]
+    return replace(column, codes=view.node[name], low=cut.low, high=cut.high, labels=cut.labels, fixed=True)
+
+
+def _common(coded: Mapping[str, Coded], one: Specialized, other: Specialized) -> Specialized:
+    """The finest view whose cuts are above those of two views of the same people."""
+    cuts, node = {}, {}
+    for name, cut in one.cuts.items():
+        labels: dict[tuple[float, float], str] = {}
+        for each in (cut, other.cuts[name]):
+            labels |= dict(zip(zip(each.low, each.high, strict=True), each.labels, strict=True))
+        low = np.intersect1d(cut.low, other.cuts[name].low)
+        high = np.append(low[1:], cut.high[-1])
+        ends = list(zip(low, high, strict=True))
+        if isinstance(column := coded[name].column, NumberColumn):
+            labels = {end: number_label(*end, column.domain) for end in ends}
+        node[name] = np.searchsorted(low, cut.low[one.node[name]], side="right").astype(np.int32) - 1
+        records = np.bincount(node[name], minlength=len(low))
+        cuts[name] = Cut([labels[end] for end in ends], low, high, records)
+    fewer = min(one.specializations, other.specializations)
+    return replace(one, cuts=cuts, node=node, specializations=fewer)
 
 
 def _cut(axis: int, column: Coded, index: Index, in_cut: np.ndarray) -> tuple[Cut, np.ndarray]:

@@ -122,29 +122,52 @@ def test_numbers_of_linked_values_beyond_what_a_float_holds_leave_a_view_as_it_i
     assert set(made.published["view"]["job"]) == set(jobs)
 
 
-def test_a_view_is_joined_with_other_products_alone_too():
-    """The first view of the same people multiplies records: with it 3 of 5 have HIV, without it 2 of 3."""
-    names = [[f"n{one}", f"g{one // 2}", "ANY"] for one in range(4)]
-    jobs = [[f"j{one}", "ANY"] for one in range(2)]
-    columns = [
-        {"name": "name", "kind": "category", "hierarchy": names},
-        {"name": "job", "kind": "category", "hierarchy": jobs, "keep": True},
-    ]
+def _second_of_a_series(names):
+    """The contract of a view whose first, of the same people, multiplies records of the join; and t2."""
+    jobs = {"name": "job", "kind": "category", "hierarchy": [["j0", "ANY"], ["j1", "ANY"]], "keep": True}
     wanted = view_contract(
-        columns,
+        [names, jobs],
         requirement="linkability",
         k={"HIV": 0.6},
         x=["name"],
         y=["disease"],
         previous=[{"path": "t2", "columns": ["job", "disease"]}],
     )
-    diseases = table(["column_0", "column_1"], [("j0", "HIV", 1), ("j0", "flu", 1), ("j1", "HIV", 1)])
+    return wanted, table(["column_0", "column_1"], [("j0", "HIV", 1), ("j0", "flu", 1), ("j1", "HIV", 1)])
+
+
+NAMES = {
+    "name": "name",
+    "kind": "category",
+    "hierarchy": [[f"n{one}", f"g{one // 2}", "ANY"] for one in range(4)],
+}
+AGES = {"name": "name", "kind": "number", "domain": [0, 3]}
+
+
+def test_a_view_is_attacked_in_the_join_with_other_products_alone_too():
+    """With the first view 3 of 5 have HIV, without it 2 of 3."""
+    wanted, diseases = _second_of_a_series(NAMES)
     rows = people(name=["n0", "n1", "n0"], job=["j0", "j0", "j1"])
     first = pl.DataFrame({"name": ["g0", "g0", "g0"], "job": ["j0", "j0", "j1"]})
-    second = first.with_columns(name=pl.Series(["n0", "n1", "n0"]))
     made = SEQUENTIAL.release(rows, wanted, state(diseases), 1, None)
     assert made.published["view"].equals(first)
-    released = replace(made, published={"view": second})
-    found = attack_view(released, rows, wanted, previous=[diseases], views=[first])
+    second = first.with_columns(name=pl.Series(["n0", "n1", "n0"]))
+    found = attack_view(
+        replace(made, published={"view": second}), rows, wanted, previous=[diseases], views=[first]
+    )
     assert found.tables["join_privacy"]["found"].item() == pytest.approx(2 / 3)
     assert found.tables["join_privacy"]["broken"].item() == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "published"),
+    [(NAMES, ["n0", "n1", "n0"], {"g0"}), (AGES, [0, 1, 0], {"[0-3]"})],
+    ids=["categories", "numbers"],
+)
+def test_a_view_is_made_for_the_join_with_other_products_alone_too(column, values, published):
+    """The finer view would be safe in the join with everything."""
+    wanted, diseases = _second_of_a_series(column)
+    rows = people(name=values, job=["j0", "j0", "j1"])
+    first = SEQUENTIAL.release(rows, wanted, state(diseases), 1, None)
+    second = SEQUENTIAL.release(rows, wanted, first.state, 2, None)
+    assert set(second.published["view"]["name"]) == published
