@@ -115,7 +115,7 @@ def _report(home: Home, language: str) -> Path:
     truth, contract = home.path / "demo/snapshots/hospital", home.path / "demo/hospital.yaml"
     options = ["--truth", truth, "--contract", contract, "--private", home.path / "private", "--out", out]
     options += ["--language", language]
-    command = [sys.executable, "-m", "republish.orchestration.cli", "audit", home.published("hospital", "v1")]
+    command = [sys.executable, "-m", "republish", "audit", home.published("hospital", "v1")]
     subprocess.run([*map(str, (*command, *options))], check=True)
     return out / "audit.html"
 

@@ -124,7 +124,7 @@ def make_by_dagster(series, *releases):
 def begin(contract, home, through):
     """`republish release`, as a process of its own."""
     words = ["release", contract, "--home", home, "--through", through]
-    command = [sys.executable, "-m", "republish.orchestration.cli", *map(str, words)]
+    command = [sys.executable, "-m", "republish", *map(str, words)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, cwd=ROOT, env=several_threads(), **pipes)
 

@@ -49,7 +49,7 @@ def _audits(
     command = [
         sys.executable,
         "-m",
-        "republish.orchestration.cli",
+        "republish",
         "release",
         str(contract),
         "--through",
@@ -75,7 +75,7 @@ def _audits(
         command = [
             sys.executable,
             "-m",
-            "republish.orchestration.cli",
+            "republish",
             *asked,
             "--seconds",
             str(patience),

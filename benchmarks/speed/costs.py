@@ -139,7 +139,7 @@ def _audited(work: Path, people: int) -> Spent:
 
 
 def _run(*words: str) -> Spent:
-    return watched([sys.executable, "-m", "republish.orchestration.cli", *words], MACHINE, dict(os.environ))
+    return watched([sys.executable, "-m", "republish", *words], MACHINE, dict(os.environ))
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def tables(
                 (work / snapshot.name).symlink_to(snapshot)
                 contract = series_contract(work, shards, format=name)
                 words = ["release", str(contract), "--through", RELEASES[0], "--home", str(work / "home")]
-                command = [sys.executable, "-m", "republish.orchestration.cli", *words]
+                command = [sys.executable, "-m", "republish", *words]
                 environment = {
                     "REPUBLISH_ENGINE": engine,
                     "REPUBLISH_LIMITS": "rows=100000000",

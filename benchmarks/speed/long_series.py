@@ -78,7 +78,7 @@ def _measure(
         if number % step and number < releases:
             continue
         words = ["release", str(contract), "--through", due[-1], "--home", str(home)]
-        command = [sys.executable, "-m", "republish.orchestration.cli", *words]
+        command = [sys.executable, "-m", "republish", *words]
         made, idle = spent(*command), spent(*command)
         measured = {
             "release": number,

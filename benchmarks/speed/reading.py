@@ -43,9 +43,7 @@ def tables(verified: int = 20_000_000, estimated: int = 2_000_000, seed: int = 1
         for name, parts in (("one file", None), (f"{PARTS} parts", rows // PARTS)):
             with tempfile.TemporaryDirectory() as place:
                 folder = _published(Path(place), contract, rows, parts, seed)
-                cost = spent(
-                    sys.executable, "-m", "republish.orchestration.cli", command, str(folder), *options
-                )
+                cost = spent(sys.executable, "-m", "republish", command, str(folder), *options)
             found.append((command, rows, name, cost["clock"], cost["processor"], cost["memory"] / 1024))
     headings = ("command", "rows", "table", "seconds", "CPU seconds", "memory (GiB)")
     yield Table(f"{len(contract.quasi_identifiers)} attributes under intervals", headings, found)

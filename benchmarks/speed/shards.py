@@ -174,7 +174,7 @@ def _releases(
     deliver([work / f"{release}.parquet" for release in RELEASES], people, chunk)
     for release in RELEASES:
         words = ["release", str(contract), "--through", release, "--home", str(home)]
-        command = [sys.executable, "-m", "republish.orchestration.cli", *words]
+        command = [sys.executable, "-m", "republish", *words]
         began = time.time()
         spent = watched(command, limit, {"REPUBLISH_ENGINE": engine, "REPUBLISH_LIMITS": "rows=1000000000"})
         (work / f"{release}.parquet").unlink()

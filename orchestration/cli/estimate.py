@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 MOST_LINES = 200
 """The most lines of a table on a terminal."""
+NOBODY = (
+    "nobody is estimated to meet the condition. Where numbers or dates are known by intervals, few places are"
+    " tried in each: ask for a wider range"
+)
+"""What is said of an empty answer: people whom no interval excludes may meet the condition all the same."""
 
 
 def estimate(
@@ -161,7 +166,7 @@ def show(answer: pl.DataFrame) -> None:
     from republish.anonymize.errors import as_data
 
     if answer.is_empty():
-        out.print("no group has anybody who may meet the condition")
+        out.print(NOBODY)
         return
     shown = Table(box=None, pad_edge=False)
     for name, dtype in answer.schema.items():

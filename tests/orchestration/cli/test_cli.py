@@ -289,7 +289,7 @@ def one_run(tmp_path_factory):
     (folder / "sitecustomize.py").write_text(NO_NETWORK)
     paths = f"{folder}:{ROOT}"
     told = subprocess.run(
-        [sys.executable, "-m", "republish.orchestration.cli", *map(str, words)],
+        [sys.executable, "-m", "republish", *map(str, words)],
         cwd=folder,
         env={**environment, "PYTHONPATH": paths, "NETWORK_LOG": str(folder / "network")},
         capture_output=True,

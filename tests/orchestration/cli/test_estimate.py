@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from republish.orchestration.cli import estimate as command
+from republish.orchestration.cli.estimate import NOBODY
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.readers.estimate.command import remarks
 from republish.orchestration.series.series import Series
@@ -137,7 +138,7 @@ def test_an_answer_has_all_its_combinations_and_entries_in_every_format(staff, r
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ("table", "no group has anybody who may meet the condition"),
+        ("table", NOBODY),
         ("csv", "release,cost,people,standard_error,low,high,share,share_error"),
         ("json", {"estimates": [], "held_back": {DATE: 0}}),
     ],

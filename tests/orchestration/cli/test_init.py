@@ -366,7 +366,7 @@ def test_ctrl_c_ends_a_question_at_once(republish, deliver, tmp_path, monkeypatc
         assert republish("init", table, "--yes")[0] == 0
         table = tmp_path / "clinic/clinic.yaml"
     ours, theirs = pty.openpty()
-    call = [sys.executable, "-m", "republish.orchestration.cli", command, str(table), *options]
+    call = [sys.executable, "-m", "republish", command, str(table), *options]
     with subprocess.Popen(call, stdin=theirs, stdout=theirs, stderr=theirs) as asking:
         os.close(theirs)
         said = b""

@@ -92,7 +92,7 @@ def command(clock, *words):
 @contextmanager
 def daemon(clock, home, log):
     """The daemon, begun and ended as the unit in docs/how-to/systemd says."""
-    words = ["republish.orchestration.cli", "ui", "--only", "daemon", "--home", str(home.path)]
+    words = ["republish", "ui", "--only", "daemon", "--home", str(home.path)]
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", *words],

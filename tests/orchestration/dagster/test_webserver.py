@@ -82,7 +82,7 @@ def the_ui(series, *options):
     port = free_port()
     words = [
         "-m",
-        "republish.orchestration.cli",
+        "republish",
         "ui",
         "--home",
         str(series.home.path),

@@ -74,7 +74,7 @@ def run(place, account, *words, code=0):
         "PYTHONPATH": f"{ROOT}:{packages}",
     }
     ended = subprocess.run(
-        [PYTHON, "-m", "republish.orchestration.cli", *map(str, words)],
+        [PYTHON, "-m", "republish", *map(str, words)],
         user=account, group=account, extra_groups=team, env=known, cwd=place / "scratch", input="P00512153\n",
         capture_output=True, text=True, check=False,
     )  # fmt: skip

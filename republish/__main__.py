@@ -1,4 +1,4 @@
-"""`python -m republish.orchestration.cli` is `republish`."""
+"""`python -m republish` is `republish`."""
 
 from republish.orchestration.cli.main import run
 
