@@ -25,7 +25,11 @@ def test_a_wheel_has_one_package_and_all_that_it_reads(wheel):
     assert {name.split("/")[0].split("-")[0] for name in names} == {"republish"}
     package = {name for name in names if name.startswith("republish/")}
     links = {link.name: link.resolve() for link in (ROOT / "republish").iterdir() if link.is_symlink()}
-    assert {name.split("/")[1] for name in package} - {"__init__.py", "__main__.py", "py.typed"} == links.keys()
+    assert {name.split("/")[1] for name in package} - {
+        "__init__.py",
+        "__main__.py",
+        "py.typed",
+    } == links.keys()
     for link, folder in links.items():
         tracked = subprocess.run(
             ["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True, check=True

@@ -34,6 +34,8 @@ class NumberAttribute(ColumnOfPeople):
     """Lowest and highest value there can be. Two whole numbers make a whole-number attribute."""
     min_width: Number = 0
     """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
+    step: StrictInt = Field(1, exclude_if=lambda step: step == 1)
+    """What all values, whole numbers, are multiples of: estimates place people there."""
 
     @property
     def discrete(self) -> bool:
@@ -55,6 +57,24 @@ class NumberAttribute(ColumnOfPeople):
         if discrete and not isinstance(min_width, int):
             raise ValueError(f"must be a whole number, as the domain's bounds are, not {min_width}")
         return _check_width(min_width, high - low + discrete)
+
+    @field_validator("step")
+    @classmethod
+    def _check_step(cls, step: int, info: ValidationInfo) -> int:
+        if step < 1:
+            raise ValueError(f"must be at least 1, not {step}")
+        if step == 1 or not {"domain", "min_width"} <= info.data.keys():
+            return step
+        low, high = info.data["domain"]
+        min_width = info.data["min_width"]
+        if any(isinstance(end, float) for end in (low, high)):
+            raise ValueError("is for whole numbers, and the domain is one of fractions: leave step out")
+        if low % step or min_width % step:
+            raise ValueError(
+                f"must divide the domain's lowest value ({low}) and min_width ({min_width}), and {step} does"
+                " not: cells begin at values that there may be"
+            )
+        return step
 
 
 class DateAttribute(ColumnOfPeople):
@@ -180,6 +200,15 @@ class NumberColumn(NumberAttribute):
     @classmethod
     def _no_min_width(cls, min_width: float) -> float:
         return _refuse_min_width(min_width)
+
+    @field_validator("step")
+    @classmethod
+    def _no_step(cls, step: int) -> int:
+        if step > 1:
+            raise ValueError(
+                "is not for the columns of a view, whose rows are counted as they are: leave it out"
+            )
+        return step
 
     @field_validator("missing")
     @classmethod

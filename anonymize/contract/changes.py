@@ -117,10 +117,11 @@ def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[C
         changes.append(Change(f"{qi.name}.min_width", says, "safe", "Intervals only become wider."))
     if isinstance(qi, CategoryAttribute):
         return [*changes, *_label_changes(former, qi)]
-    if former["domain"] != today["domain"]:
-        says = f"{former['domain']} -> {today['domain']}"
-        why = "A snapshot with a value outside of it is refused."
-        changes.append(Change(f"{qi.name}.domain", says, "safe", why))
+    for part in ("domain", "step"):
+        if former.get(part) != today.get(part):
+            says = f"{former.get(part, 1)} -> {today.get(part, 1)}"
+            why = "A snapshot with a value outside of it is refused."
+            changes.append(Change(f"{qi.name}.{part}", says, "safe", why))
     return changes
 
 

@@ -66,10 +66,15 @@ PAYS: dict[str, Draw] = {
     "pay above a least wage": lambda random, people: 2080 + random.exponential(900, people),
     "pay in five bands": lambda random, people: random.choice(BANDS, people) + random.uniform(0, 380, people),
 }
+STEPPED: dict[str, Draw] = {
+    "pay in steps of 250": lambda random, people: (8 + random.exponential(4, people)).round() * 250,
+}
+NOT_DECLARED = {f"{name}, which nobody declares": draw for name, draw in STEPPED.items()}
 KINDS = (
     (DATES, 31, {"kind": "date", "domain": [str(DAY), str(DAY + DAYS)], "min_width": 31}),
     (AGES, 5, {"kind": "number", "domain": [0, 99], "min_width": 5}),
-    (PAYS, 500, {"kind": "number", "domain": [0, 9999], "min_width": 500}),
+    (PAYS | NOT_DECLARED, 500, {"kind": "number", "domain": [0, 9999], "min_width": 500}),
+    (STEPPED, 500, {"kind": "number", "domain": [0, 9999], "min_width": 500, "step": 250}),
 )
 
 

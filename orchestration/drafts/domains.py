@@ -11,6 +11,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from republish.anonymize.columns import least_of, most_of
@@ -24,6 +25,8 @@ LARGEST = 2**53
 """Numbers of a contract are smaller: beyond it, not every whole number is one of its own."""
 SOON = 2
 """If the last date is so many years before the release at most, later people have later ones."""
+TELLING = 12
+"""So many different numbers, all of them multiples of one, are so on purpose."""
 
 
 def number_domain(numbers: pl.Series) -> tuple[Any, Any]:
@@ -91,6 +94,18 @@ def width_of(domain: tuple[Any, Any]) -> Any:
     size = Decimal(10) ** math.floor(math.log10(wanted))
     nice = next((float(size * one) for one in (*NICE, 10) if size * one >= Decimal(str(wanted))), wanted)
     return min(max(2, round(nice)), high - low + 1) if is_whole else nice
+
+
+def step_of(numbers: pl.Series, lowest: int, width: int) -> int:
+    """What whole numbers, the domain's lowest and a width are multiples of; 1 if there are few numbers.
+
+    Examples
+    --------
+    >>> step_of(pl.Series(range(1000, 9000, 250)), 0, 500), step_of(pl.Series([1000, 2000]), 0, 500)
+    (250, 1)
+    """
+    different = numbers.drop_nulls().unique().to_numpy()
+    return int(np.gcd.reduce([*different, lowest, width])) if len(different) >= TELLING else 1
 
 
 def date_domain(dates: pl.Series, release: dt.date) -> tuple[dt.date, dt.date]:

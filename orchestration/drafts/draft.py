@@ -17,7 +17,7 @@ from republish.anonymize.columns import most_of
 from republish.anonymize.principles import PRINCIPLES
 from republish.anonymize.spelling import SEVERAL, normal_form
 from republish.orchestration.drafts.columns import Column, labels_of
-from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, width_of
+from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, step_of, width_of
 from republish.orchestration.drafts.found import FoundTable, common_written
 from republish.orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
 from republish.orchestration.drafts.yaml_lines import comment, flow
@@ -194,6 +194,10 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
         is_age = has_word(column, AGE) and column.is_whole and _lie_in(column, AGES)
         domain = AGES if is_age else number_domain(column.values)
         keys |= {"domain": list(domain), "min_width": width_of(domain)}
+        if column.is_whole and (step := step_of(column.values, domain[0], keys["min_width"])) > 1:
+            remarks.append(
+                f"{GUESS} if it is always a multiple of {step}, add step: {step} for better estimates"
+            )
     elif column.kind == "date":
         first, last = date_domain(column.values, release)
         if has_word(column, BORN) and last.year > release.year:

@@ -457,6 +457,9 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule
     else:
         kind, convert = "numbers", _as_number
     low, high = attribute.domain
+    if (step := getattr(attribute, "step", 1)) > 1:
+        stepped = lambda values: values.is_between(low, high) & (values % step == 0)  # noqa: E731
+        return rule(kind, convert, inside=stepped, domain=f"{low} to {high} in steps of {step}")
     inside = lambda values: values.is_between(low, high)  # noqa: E731
     return rule(kind, convert, inside=inside, domain=f"{low} to {high}")
 

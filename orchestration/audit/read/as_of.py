@@ -70,7 +70,7 @@ def _refuse_other_columns(place: Path, columns: Sequence[tuple[str, str]], contr
 
 def _attribute(told: Mapping[str, Any]) -> QuasiIdentifier:
     """A quasi-identifier as a data package states it."""
-    parts = {"name", "kind", "domain", "hierarchy", "min_width", "missing", "unit", "description"}
+    parts = {"name", "kind", "domain", "hierarchy", "min_width", "step", "missing", "unit", "description"}
     declared = {key: part for key, part in told.items() if key in parts}
     if "hierarchy" not in told and "labels" in told:
         declared["order"] = told["labels"]

@@ -244,6 +244,7 @@ def _attribute(declared: Any, *, of_intervals: bool) -> dict[str, Any]:
     else:
         told |= {"domain": _domain(declared)}
     told |= {"min_width": declared.min_width or None}
+    told |= declared.model_dump(include={"step"})
     told |= {"ends": GRID if of_intervals and declared.min_width > int(declared.discrete) else None}
     told |= {"missing": None if declared.missing == "refuse" else declared.missing}
     told |= {"unit": declared.unit, "description": declared.description}

@@ -293,8 +293,10 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         place = f"({exact} - DATE '{first}')"
     elif all(isinstance(end, int) for end in declared["domain"]):
         first, last = declared["domain"]
-        codes = last - first + 1
+        codes, step = last - first + 1, int(declared.get("step", 1))
         ends, decoded = (f"{low} - ({first})", f"{high} - ({first})"), f"{code} + ({first})"
+        if step > 1:
+            decoded = f"{code} // {step} * {step} + ({first})"
         place = f"({exact} - ({first}))"
     else:
         first, last = declared["domain"]

@@ -51,6 +51,7 @@ COLUMNS = {
     "a larger minimum width": (qi(0, min_width=10), [("age.min_width", "safe")]),
     "a date that becomes a number": (as_a_number, [("born.kind", "consent")]),
     "a wider domain": (qi(0, domain=[0, 130]), [("age.domain", "safe")]),
+    "a step": (qi(0, step=5), [("age.step", "safe")]),
     "a narrower domain": (qi(0, domain=[10, 110]), [("age.domain", "safe")]),
     "labels in another order": (qi(2, order=["Kiel", "Bonn", "Ulm"]), [("town.order", "consent")]),
     "a new label": (qi(2, order=["Bonn", "Kiel", "Trier", "Ulm"]), [("town.labels", "safe")]),

@@ -134,7 +134,7 @@ def test_an_unknown_key_of_a_quasi_identifier_is_named_by_its_column():
     assert faults(declared) == [
         (
             "quasi_identifiers[a].number",
-            "is unknown; accepted: unit, description, missing, kind, name, domain, min_width",
+            "is unknown; accepted: unit, description, missing, kind, name, domain, min_width, step",
         )
     ]
 
@@ -164,6 +164,11 @@ number, date, category = (functools.partial(dict, kind=kind) for kind in ("numbe
 KINDS = "accepted: number, date, category"
 NO_NUMBER = "must be a number within 2^53, not"
 ONE_OF_TWO = "give either order (a list of labels) or hierarchy (a CSV file), one of the two"
+OF_FRACTIONS = "is for whole numbers, and the domain is one of fractions: leave step out"
+NO_STEP = (
+    "must divide the domain's lowest value (0) and min_width (5), and 3 does not: cells begin at values that"
+    " there may be"
+)
 OF_A_COLUMN = [
     ({"domain": [0, 1]}, "", f"kind is missing; {KINDS}"),
     ({"kind": "text"}, ".kind", f"text is unknown; {KINDS}"),
@@ -183,6 +188,9 @@ OF_A_COLUMN = [
         ".min_width",
         "must be a whole number, as the domain's bounds are, not 1.5",
     ),
+    (number(domain=[0, 9], step=0), ".step", "must be at least 1, not 0"),
+    (number(domain=[0.0, 9.0], step=3), ".step", OF_FRACTIONS),
+    (number(domain=[0, 9], min_width=5, step=3), ".step", NO_STEP),
     (date(domain=["2024-02-30", "2024-03-01"]), ".domain[0]", "must be a date, YYYY-MM-DD, not 2024-02-30"),
     (date(domain=[0, "2024-03-01"]), ".domain[0]", "must be a date, YYYY-MM-DD, not 0"),
     (

@@ -120,6 +120,7 @@ def test_a_value_that_a_column_of_numbers_cannot_have_is_refused(value):
         ({**JOB, "hierarchy": [["a", "n", "ANY"], ["n", "m", "ANY"]]}, r"n names two nodes of the hierarchy"),
         ({**JOB, "min_width": 2}, r"is not for the columns of a view"),
         ({**AGE, "min_width": 2}, r"is not for the columns of a view"),
+        ({**AGE, "domain": [15, 95], "step": 5}, r"is not for the columns of a view"),
         ({**JOB, "name": "age"}, r"lists age more than once"),
         ({**JOB, "name": "pid"}, r"pid is the identifier, which is never published"),
     ],

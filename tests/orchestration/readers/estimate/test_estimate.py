@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from benchmarks.adversaries.counterfeits import made_up
+from benchmarks.measures import within_cells
 from benchmarks.measures.estimates import LEVELS, coded, condition, last, measured, present, workloads
 from benchmarks.measures.estimates import hospital as hospital_contract
 from benchmarks.measures.estimator import estimating
@@ -865,3 +866,14 @@ def test_a_folder_that_was_tampered_with_is_not_asked(folder):
     (folder / "estimate.sql").write_text("SELECT 1")
     with pytest.raises(PublishedFolderError, match=r"estimate\.sql: was changed"):
         estimate(folder)
+
+
+def test_people_are_at_the_multiples_that_there_are_of_a_number_with_a_step():
+    """Pay in steps of 250 in cells of 500: anywhere in its cell, half of it would be above where it is."""
+
+    def pay(random, people):
+        return ((2080 + random.exponential(900, people)) / 250).round() * 250
+
+    place = {"kind": "number", "domain": [0, 9999], "min_width": 500, "step": 250}
+    true, estimated, error = map(np.array, within_cells.asked(pay, 500, place, 600, 20, 1))
+    assert (np.abs(true - estimated) <= 1.96 * error + 0.5).mean() > 0.9
