@@ -23,6 +23,8 @@ PRICE = 0.3
 """What a counterfeit costs, in people of new buckets. With 0.1, intervals of 16,000 people (m = 6) are a
 tenth shorter after 80 updates, and counterfeits half as many again; with 1, an eighth longer, and a quarter
 fewer."""
+MOST = 0.01
+"""No further groups are worth more counterfeits than this share of the people."""
 SHORTER = 0.3
 """Intervals of a bucket of n groups are about (n + 1) ** -0.3 as long as those of a new one."""
 SPARED = 3
@@ -72,7 +74,9 @@ def plan_weighed(
         return planned(None)
     known = counts.signatures
     need = shortages(known, counts.bound) * (known.sizes >= m)[known.bucket]
-    further = further_groups(counts.free - known.by_value(need), m, known, known.most(counts.bound))
+    further = further_groups(
+        counts.free - known.by_value(need), m, known, known.most(counts.bound), MOST * counts.everybody.sum()
+    )
     while further.any():
         plan = planned(further)
         alone = _lack_company(plan, counts, least)[: len(further)]
@@ -84,27 +88,30 @@ def plan_weighed(
     return planned(None)
 
 
-def further_groups(beyond: ByValue, m: int, known: Signatures, groups: ByBucket) -> ByBucket:
+def further_groups(
+    beyond: ByValue, m: int, known: Signatures, groups: ByBucket, counterfeits: float
+) -> ByBucket:
     """The further groups of each bucket, rounded down.
 
     `beyond` are the inserted people of each value beyond the shortages, negative where places stay open;
-    `groups` are those that buckets have.
+    `groups` are those that buckets have, and so many `counterfeits` are worth it at most.
     """
     further = np.zeros(len(known), np.int64)
     usable = np.flatnonzero((known.sizes >= m) & (groups > 0))
     usable = usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
     if usable.size and beyond.max(initial=0) > 0:
         some, _ = known.only(usable)
-        found = cheapest(beyond, m, some, some.sizes * (groups[usable] + 1.0) ** -SHORTER)
+        found = cheapest(beyond, m, some, some.sizes * (groups[usable] + 1.0) ** -SHORTER, counterfeits)
         further[usable] = np.floor(found + 1e-6).astype(np.int64)
     return further
 
 
-def cheapest(beyond: ByValue, m: int, known: Signatures, cost: Floats) -> Floats:
+def cheapest(beyond: ByValue, m: int, known: Signatures, cost: Floats, counterfeits: float) -> Floats:
     """float64[B]: the further groups of the cheapest plan; nothing if none is found.
 
     `cost`, float64[B], is that of a group. With x groups, A x + r = beyond + c: r people of each value come
-    to new buckets, for 1 each, and c counterfeits are added, for `PRICE` each. The r people are m-eligible.
+    to new buckets, for 1 each, and c tuples are counterfeits, for `PRICE` each, so many `counterfeits` at
+    most. The r people are m-eligible.
     """
     values, number = known.values, len(known)
     inside = scipy.sparse.csc_array(known.table().T.astype(float))
@@ -113,8 +120,13 @@ def cheapest(beyond: ByValue, m: int, known: Signatures, cost: Floats) -> Floats
     nothing = scipy.sparse.csc_array((values, values))
     found = scipy.optimize.linprog(
         np.concatenate([cost, np.ones(values), np.full(values, PRICE)]),
-        A_ub=scipy.sparse.hstack([scipy.sparse.csc_array((values, number)), too_many, nothing]),
-        b_ub=np.zeros(values),
+        A_ub=scipy.sparse.vstack(
+            [
+                scipy.sparse.hstack([scipy.sparse.csc_array((values, number)), too_many, nothing]),
+                scipy.sparse.csc_array(np.repeat([[0.0, 1.0]], [number + values, values], axis=1)),
+            ]
+        ),
+        b_ub=np.append(np.zeros(values), counterfeits),
         A_eq=scipy.sparse.hstack([inside, one_each, -one_each]),
         b_eq=beyond.astype(float),
         method="highs",

@@ -34,7 +34,7 @@ def test_no_whole_groups_are_cheaper_than_those_of_the_program(seed):
     rng, m, values = np.random.default_rng(seed), 2, 4
     table = np.array([[1, 1, 0, 0], [0, 1, 1, 1], [1, 0, 1, 0]], bool)[:, rng.permutation(values)]
     beyond, cost = rng.integers(-1, 4, values), table.sum(axis=1) * rng.uniform(0.1, 1, 3)
-    found = cheapest(beyond, m, Signatures.of(table), cost)
+    found = cheapest(beyond, m, Signatures.of(table), cost, 10**6)
     tried = {
         groups: cost_of(np.array(groups), beyond, m, table, cost)
         for groups in itertools.product(range(4), repeat=3)
@@ -49,10 +49,15 @@ def test_no_whole_groups_are_cheaper_than_those_of_the_program(seed):
 
 def test_a_counterfeit_is_added_where_more_people_come_to_a_large_bucket():
     table = np.array([[1, 1, 1, 1, 0], [0, 1, 1, 1, 1]], bool)
-    beyond = np.array([9, 10, 10, 10, 0])
-    assert further_groups(beyond, 4, Signatures.of(table), np.array([500, 2])).tolist() == [10, 0]
-    assert further_groups(beyond, 4, Signatures.of(table), np.array([0, 0])).tolist() == [0, 0]
-    assert further_groups(np.zeros(5, int), 4, Signatures.of(table), np.array([500, 2])).tolist() == [0, 0]
+    beyond, large = np.array([9, 10, 10, 10, 0]), np.array([500, 2])
+
+    def further(beyond, groups, counterfeits):
+        return further_groups(beyond, 4, Signatures.of(table), groups, counterfeits).tolist()
+
+    assert further(beyond, large, 1) == [10, 0]
+    assert further(beyond, large, 0) == [0, 0]
+    assert further(beyond, np.array([0, 0]), 1) == [0, 0]
+    assert further(np.zeros(5, int), large, 1) == [0, 0]
 
 
 def plans_of(seed, m, plan, people=8_000, releases=20):
@@ -127,3 +132,26 @@ def test_the_same_counts_and_lots_make_the_same_plan():
     one, other = (plan_weighed(counts, 6, "refuse", partial(draws(1), "plan")) for _ in range(2))
     assert (one.moved == other.moved).all()
     assert (one.counterfeits == other.counterfeits).all()
+
+
+def test_where_all_values_are_equally_frequent_further_groups_are_worth_a_hundredth_of_the_people():
+    """Every new group would be worth its counterfeits, and in the end every eleventh tuple would be one."""
+    rng, values, m, people = np.random.default_rng(1), 30, 6, 6_000
+    free, bound = np.full(values, people // values), np.zeros((0, values), np.int64)
+    signatures, forged = bound.astype(bool), []
+    for number in range(8):
+        counts, draw = counted(signatures, bound, free), draws(number)
+        plan = (
+            plan_weighed
+            if number
+            else partial(make_plan, first=lambda free: choose_family(free[None], m).groups())
+        )
+        made = as_tables(plan(counts, m, "counterfeit", partial(draw, "plan") if number else draw("plan")))
+        forged.append(made.counterfeits.sum())
+        signatures = made.signatures
+        present = np.pad(bound, ((0, len(signatures) - len(bound)), (0, 0))) + made.moved
+        bound = present - rng.multivariate_hypergeometric(present.ravel(), people // 10).reshape(
+            present.shape
+        )
+        free = np.full(values, people // 10 // values)
+    assert max(forged) <= people // 100
