@@ -87,9 +87,10 @@ def attack_join(
 ) -> AttackResult:
     """Join a view with other products' releases and the series' own, as `join_attack` does: the worst join.
 
-    These are with all of them, and without the series' own, with each of the others that has X and Y, and
-    with all. There are the columns of each of the `others`, and what its records are called. Of a column of
-    the view and a column of an earlier release, no person has both labels that are `inconsistent`.
+    These are with all of them, with the other products', with the series' own, with each alone, and with
+    none, where X and Y are in the join. There are the columns of each of the `others`, and what its records
+    are called. Of a column of the view and a column of an earlier release, no person has both labels that are
+    `inconsistent`.
 
     Raises
     ------
@@ -106,9 +107,9 @@ def attack_join(
     numbers = {one.name: one.domain for one in schema.columns if isinstance(one, NumberColumn)}
     view = Release(seen.view, names, schema.identifier)
     domains = Domains(categories, numbers, inconsistent)
-    # Views of the same people multiply records of the join, and hide what is seen without them.
-    of_others = earlier[: len(others)]
-    joins = [earlier, of_others, *([one] for one in of_others if len(others) > 1)]
+    # Releases of the same people multiply records of the join, and hide what is seen without them.
+    parts = [some for some in (earlier[: len(others)], earlier[len(others) :]) if len(some) > 1]
+    joins = [earlier, *parts, *([one] for one in earlier), []]
     every = [
         join_attack(view, some, domains, x, y, linked_values=linked_values, limits=limits)
         for some in joins

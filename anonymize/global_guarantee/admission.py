@@ -10,14 +10,16 @@ Each is admitted or not by their own ledger, and by the values of those who were
 Everybody who is admitted is placed. If the people admitted, as one single group, break a limit of one of
 them in the end, nobody is placed at all (`on_ineligible`).
 
-**Proof that being held back says nothing.** Let h(p) say whether p is asked and held back. By induction
-over the order, the people admitted before p, their values, and so h(p), are a function of the public past,
-the key, and values of people who are admitted. (1) p's own value is not among them: h(p) does not depend on
-it. (2) No value of anybody who is held back is among them either, nor in anything that is published: if all
+**Proof that being held back says nothing.** Let h(p) say whether p is asked and held back. By induction over
+the order, the people admitted before p, their values, and so h(p), are a function of the public past, the
+key, and values of people who are admitted. (1) p's own value is not among them: h(p) does not depend on it.
+(2) No value of anybody who is held back is among them either, nor in anything that is published: if all
 people who are held back had any other values, every published byte and the set of those who are held back
-would be the same. So the likelihood of what an adversary sees is the same for every assignment of values to
-the people held back, and even somebody who knows the algorithm, the key, the past and all values of people
-who are placed learns nothing about the values of the others from the fact that they are held back. ∎
+would be the same. (Values that may be known are an exception: how many people have one decides the parts that
+it is split into by lot, `buckets/lots.py`.) So the likelihood of what an adversary sees is the same for every
+assignment of values to the people held back, and even somebody who knows the algorithm, the key, the past and
+all values of people who are placed learns nothing about the values of the others from the fact that they are
+held back. ∎
 
 The decision does not look at quasi-identifiers either, though it might. The number of people held back says
 how frequent values are among the people placed, which the release says anyway. A release that is refused or

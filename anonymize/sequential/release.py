@@ -113,13 +113,13 @@ def earlier_releases(state: State, contract: ViewContract[Sequential], number: i
 
 
 def _joins(earlier: list[Earlier], contract: ViewContract[Sequential]) -> list[list[Earlier]]:
-    """The joins that a view is made for: with all that is earlier, with the other products', and with each.
+    """The joins that a view is made for: with all that is earlier, and with fewer that have x and y.
 
-    Of those with fewer releases, the ones that have the columns of x and y.
+    These are the other products' releases, the series' own, each of all alone, and none.
     """
     wanted = contract.principle
-    others = earlier[: len(wanted.previous)]
-    fewer = [others, *([one] for one in others if len(others) > 1)]
+    of_others, own = earlier[: len(wanted.previous)], earlier[len(wanted.previous) :]
+    fewer = [*(some for some in (of_others, own) if len(some) > 1), *([one] for one in earlier), []]
     ours = {contract.identifier, *(column.name for column in contract.columns)}
     return [earlier] + [
         some

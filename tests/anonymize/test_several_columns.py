@@ -24,6 +24,7 @@ from republish.anonymize.m_invariance import neighbours
 from republish.anonymize.m_invariance import release as module
 from republish.anonymize.people.values import refuse_unfit
 from republish.anonymize.principles import parse_contract
+from republish.orchestration.readers.datapackage.words import several_columns
 from tests import findings as fi
 from tests.attacks import attack_releases
 from tests.profiles import is_thorough
@@ -189,6 +190,17 @@ def test_a_series_keeps_every_promise_and_no_group_repeats_a_value_of_any_column
         own = one.people.select(pl.len()).item() - one.candidate.figures.held_back
         assert one.candidate.figures.people == own
     assert found[-1].figures["smallest_candidates_by_host"] >= 3
+
+
+def test_readers_are_told_that_a_known_value_of_one_column_gives_those_of_the_others():
+    """The adversary knows everybody's group and job: the one row that has it says the wage."""
+    made = list(released(staff(240, 3), contract()))
+    for one, (_, people) in zip(made, staff(240, 3), strict=True):
+        rows = one.candidate.published["microdata"].select("group_id", "job", guessed="wage")
+        known = one.linkage.join(people, on="person").join(rows, on=["group_id", "job"], validate="m:1")
+        assert len(known) == len(one.linkage)
+        assert known["guessed"].equals(known["wage"], check_names=False)
+    assert "learn the others" in " ".join(several_columns(["job", "wage"]))
 
 
 def test_a_group_in_which_two_rows_share_one_value_of_one_column_is_convicted(monkeypatch):

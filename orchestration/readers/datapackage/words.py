@@ -47,7 +47,7 @@ def several_columns(names: Sequence[str]) -> list[str]:
     said = (
         f"A value is a combination of {', '.join(names)} here. The combinations of a group differ in each of"
         " these columns. So the same is promised of each column by itself, and to readers who know which"
-        " values go together."
+        " values go together. Readers who know a person's value in one of these columns learn the others."
     )
     return [said]
 

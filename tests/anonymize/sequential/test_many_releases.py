@@ -171,3 +171,36 @@ def test_a_view_is_made_for_the_join_with_other_products_alone_too(column, value
     first = SEQUENTIAL.release(rows, wanted, state(diseases), 1, None)
     second = SEQUENTIAL.release(rows, wanted, first.state, 2, None)
     assert set(second.published["view"]["name"]) == published
+
+
+@pytest.mark.parametrize(
+    ("own", "confidence"), [(False, 2 / 3), (True, 4 / 5)], ids=["the view alone", "with its series alone"]
+)
+def test_a_view_is_made_for_readers_who_do_not_join_what_hides_its_values(own, confidence):
+    """2 of 3 of n0 have HIV; five records of j1 in the other product's table make them 2 of 7 in the join."""
+    disease = {"name": "disease", "kind": "category", "order": ["HIV", "flu"], "keep": True}
+    jobs = {"name": "job", "kind": "category", "hierarchy": [["j0", "ANY"], ["j1", "ANY"]], "keep": True}
+    wanted = view_contract(
+        [NAMES, jobs, disease],
+        requirement="linkability",
+        k={"HIV": 0.6},
+        x=["name"],
+        y=["disease"],
+        previous=[{"path": "t2", "columns": ["job"]}],
+    )
+    rows = people(
+        name=["n0", "n0", "n0", "n1", "n1"],
+        job=["j0", "j0", "j1", "j0", "j0"],
+        disease=["HIV", "HIV", "flu", "flu", "flu"],
+    )
+    as_it_is = rows.drop("pseudonym").rename({"column_0": "name", "column_1": "job", "column_2": "disease"})
+    other = table(["column_0"], [("j0", 1), ("j1", 5)])
+    made = SEQUENTIAL.release(rows, wanted, state(other), 1, None)
+    views = []
+    if own:
+        views = [made.published["view"]]
+        made = SEQUENTIAL.release(rows, wanted, made.state, 2, None)
+    assert set(made.published["view"]["name"]) == {"g0"}
+    bare = replace(made, published={"view": as_it_is})
+    found = attack_view(bare, rows, wanted, previous=[other], views=views).tables["join_privacy"]
+    assert found.select("found", "broken").row(0) == (pytest.approx(confidence), 3)
