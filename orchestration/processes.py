@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -27,6 +27,8 @@ def begin_process(
     """
     context = get_context("spawn")  # a fork would have this process's locks, and none of its threads
     ours, questions = context.Pipe()
+    # Begun beside the first process, it would unblock Ctrl-C before that process begins, in Python 3.11.
+    resource_tracker.ensure_running()
     process = context.Process(target=work, args=(*given, questions), daemon=True)
     with _environment(environment), _no_interruption():
         process.start()

@@ -148,7 +148,7 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
     source = _source(dsn, query)
     where = place_of(source, folder)
     table = _answer(source, release, folder, where)
-    _refuse_nobody({release: table}, where)
+    _refuse_nobody({release: table}, f"{where}, on {release}, today" if ":release" in query else where)
     remarks = []
     if ":release" not in query:
         remarks.append(

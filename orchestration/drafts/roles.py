@@ -182,7 +182,7 @@ def _not_published(column: Column, unique: Sequence[str]) -> str | None:
         return "free text, by its name"
     if names_somebody(column):
         return "names, addresses or numbers of persons: these are never published"
-    if (column.distinct < 2 or column.is_constant) and column.kind != "nothing":
+    if (column.distinct < 2 or column.is_constant) and column.kind not in ("nothing", "other"):
         return "has one value alone" + (" in each snapshot" if column.distinct > 1 else "")
     if has_word(column, MUST_NOT_BE_LEARNT):
         return "looks as if nobody may learn it, either: sensitive may be a list of columns"

@@ -99,7 +99,10 @@ def _answer(questions: Connection) -> None:
             except Exception as error:  # noqa: BLE001 - and none of them may be taken for a pass
                 broken = f"Great Expectations failed with {type(error).__name__}."
                 verdicts.append(no_verdict(promise, broken))
-        questions.send(verdicts)
+        try:
+            questions.send(verdicts)
+        except OSError:  # whoever asked was killed
+            return
 
 
 def _import_when_used(name: str) -> None:

@@ -175,9 +175,13 @@ def remarks(published: Path, where: str, by: Sequence[str], *, of_rows: bool) ->
     *_, last = releases_in(published)
     package, said = package_of(last), [OF_ROWS] if of_rows else []
     columns = columns_of(package)
-    asked = checked_condition(where, columns).columns.union(
-        *(checked_part(one, columns).columns for one in by)
-    )
+    condition = checked_condition(where, columns)
+    said += [
+        f"Where {name} is missing, its label is (missing), which is none of those that the condition names:"
+        f" say {name} IS NOT MISSING, too, to leave these people out."
+        for name in sorted(condition.finds_missing)
+    ]
+    asked = condition.columns.union(*(checked_part(one, columns).columns for one in by))
     for name, one in zip(column_names(package), package["republish"]["attributes"], strict=False):
         if name in asked and one.get("ends") == GRID and "domain" in one:
             days = " days" if one["kind"] == "date" else ""
@@ -394,7 +398,9 @@ def _asked(
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
-        raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
+        asked = [f"--where {where}"] if where != "true" or not by else []
+        asked += [f"--by {one.name}" for one in by]
+        raise QueryError(f"{' '.join(asked)}: {str(error).splitlines()[0]}") from None
 
 
 def _in_order(answer: pl.DataFrame, by: Sequence[Part]) -> pl.DataFrame:

@@ -63,6 +63,8 @@ MOST_SHOWN = 20
 """The most values of a column that a message lists."""
 MOST_TRIED = 100
 """The most numbers of bins, or combinations of them, that a condition is tried with."""
+NEGATED = {"COMPARE_NOTEQUAL", "COMPARE_NOT_IN", "COMPARE_DISTINCT_FROM", "OPERATOR_NOT", "CASE_EXPR"}
+"""Expressions that may be true of a missing label because it is none of those that they name."""
 ROWS = "SELECT * FROM estimate_people WHERE "
 IS_MISSING = {"OPERATOR_IS_NULL": "=", "OPERATOR_IS_NOT_NULL": "<>"}
 """What is asked of a missing value, and how a label is compared with that of missing ones for it."""
@@ -113,6 +115,8 @@ class Condition:
     """True of a row if some number of its bin meets the condition. None if no bin is compared."""
     columns: frozenset[str] = frozenset()
     """The names of the columns that it asks for."""
+    finds_missing: frozenset[str] = frozenset()
+    """Those of which it may also find missing labels, and does not say so."""
 
 
 def columns_of(
@@ -174,7 +178,26 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
         trees += [_conjunction(word, tried) for word in ("AND", "OR")]
     written, *ends = [_written(plain, tree) for tree in trees]
     certain, possible = ends or (None, None)
-    return Condition(written, certain, possible, _asked_for(condition, columns))
+    asked = _asked_for(condition, columns)
+    return Condition(written, certain, possible, asked, _finding_missing(condition, columns))
+
+
+def _finding_missing(condition: Any, columns: Mapping[str, Column]) -> frozenset[str]:
+    """The names of columns whose missing labels a condition may find without a word of them."""
+    negated = [part for part in _parts(condition) if part["type"] in NEGATED or _is_unlike(part)]
+    said = {
+        column.name
+        for part in _parts(condition)
+        if part["type"] in IS_MISSING or MISSING in _texts(_sides(part))
+        for one in _sides(part)
+        if (column := _column(one, columns))
+    }
+    labelled = {column.name for column in columns.values() if column.is_labelled and not column.kind}
+    return frozenset(labelled & _asked_for(negated, columns) - said)
+
+
+def _is_unlike(part: Mapping[str, Any]) -> bool:
+    return str(part.get("function_name", "")).startswith("!~~")
 
 
 def _expression(text: str, asked: str, columns: Mapping[str, Column], wrong: str) -> tuple[Any, Any]:
@@ -300,11 +323,7 @@ def _with_numbers(
         return [_with_numbers(one, columns, number_of, is_number=is_number) for one in node]
     if not isinstance(node, dict):
         return node
-    if node.get("type") in IS_MISSING and (column := _column(node["children"][0], columns)):
-        if column.is_labelled:
-            sign = IS_MISSING[node["type"]]
-            return _taken(_parsed(f"{ROWS}{quoted(column.name)} {sign} {text(MISSING)}"))
-        return node
+    node = _about_labels(node, columns)
     if "class" in node:
         if is_number and (column := _column(node, columns)) and column.number != quoted(column.name):
             return _taken(_parsed(ROWS + number_of(column)))
@@ -315,6 +334,30 @@ def _with_numbers(
         is_number = compares or node.get("function_name") in OF_NUMBERS
         is_number = is_number and not any(_texts(_sides(node)))
     return {key: _with_numbers(one, columns, number_of, is_number=is_number) for key, one in node.items()}
+
+
+def _about_labels(node: dict[str, Any], columns: Mapping[str, Column]) -> dict[str, Any]:
+    """An expression in which a label that is missing is missing for IS NULL and COALESCE, as numbers are."""
+    kind = node.get("type")
+    if kind not in {*IS_MISSING, "OPERATOR_COALESCE"}:
+        return node
+    named = [_column(one, columns) for one in node["children"]]
+    if kind == "OPERATOR_COALESCE":
+        gaps = (one is not None and one.is_labelled and not one.kind for one in named)
+        nulls = [
+            _null_if_missing(one) if gap else one for one, gap in zip(node["children"], gaps, strict=True)
+        ]
+        return {**node, "children": nulls}
+    if named[0] is None or not named[0].is_labelled:
+        return node
+    parsed: dict[str, Any] = _taken(
+        _parsed(f"{ROWS}{quoted(named[0].name)} {IS_MISSING[kind]} {text(MISSING)}")
+    )
+    return parsed
+
+
+def _null_if_missing(node: Mapping[str, Any]) -> Any:
+    return _taken(_parsed(f"{ROWS}nullif({quoted(node['column_names'][0])}, {text(MISSING)})"))
 
 
 def _sides(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -415,9 +458,22 @@ def _check_labels(part: Mapping[str, Any], asked: str, columns: Mapping[str, Col
     named = [column for one in sides if (column := _column(one, columns))]
     for column in named:
         there = column.values
+        is_text = there is not None and not column.kind and not column.is_in_bins
+        if is_text and (unquoted := _unquoted(sides, there or ())):
+            raise QueryError(f"{asked}: {column.name} is text: write '{unquoted}' in single quotes")
         if there is not None and (unknown := [text for text in _texts(sides) if text not in there]):
             known = _values(column, unknown[0])
             raise QueryError(f"{asked}: {column.name} has no value {unknown[0]}. {known}")
+
+
+def _unquoted(sides: Sequence[Mapping[str, Any]], there: Collection[str]) -> str | None:
+    """A number, true or false beside a column whose text is none; None if there is none."""
+    for one in sides:
+        literal = one.get("literal") or {}
+        kind, written = literal.get("kind"), str(literal.get("text", "")).lower()
+        if kind in ("INTEGER", "NUMERIC") or (kind == "BOOLEAN" and not {*there} <= {"true", "false"}):
+            return written
+    return None
 
 
 def _values(column: Column, unknown: str) -> str:

@@ -21,6 +21,7 @@ from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.contracts.yaml_text import parse_yaml
 from republish.orchestration.drafts.columns import column_of
 from republish.orchestration.drafts.dates import schedule_of
+from republish.orchestration.drafts.roles import roles_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from tests.hospital import make
@@ -545,6 +546,25 @@ def test_the_schema_accepts_what_is_drafted_and_finds_a_slip(republish, deliver,
 )
 def test_what_a_column_of_text_is(values, kind):
     assert column_of("^x.*$", pl.Series("^x.*$", values)).kind == kind
+
+
+def test_a_column_of_times_has_not_one_value_alone():
+    times = column_of("at", pl.Series("at", [dt.time(hour) for hour in range(24)]))
+    id_, drug = (column_of(name, pl.Series(name, range(24))) for name in ("id", "drug"))
+    (left_out,) = roles_of([id_, times, drug], id_, drug, ["id"]).left_out
+    assert left_out == (times, "of a type that is not read")
+
+
+def test_a_query_that_finds_nobody_is_said_with_the_date_that_it_was_asked_for(
+    republish, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect(tmp_path / "clinic.duckdb") as database:
+        database.execute("CREATE TABLE visits AS SELECT 1 AS patient, 'flu' AS ill, DATE '2024-01-01' AS day")
+    query = "SELECT * FROM visits WHERE day = :release"
+    code, _, err = republish("init", "duckdb:///clinic.duckdb", "--yes", "--query", query)
+    today = dt.datetime.now(dt.UTC).date()
+    assert (code, f"on {today}, today: there is nobody in it" in err[-1]) == (2, True)
 
 
 @pytest.mark.parametrize("second", [False, True])

@@ -258,3 +258,33 @@ class TestRefused:
         assert "write them in quotes, or choose missing: leave_out" in self.refusal(
             republish, clinic, contract
         )
+
+
+def test_a_condition_that_finds_missing_labels_without_a_word_of_them_is_told_so(republish, clinic):
+    contract, home = write(clinic, declared("exact")), clinic / "home"
+    assert republish("release", contract, "--through", FIRST, "--home", home)[0] == 0
+    release = home / "published" / "clinic" / "v1" / FIRST
+
+    def asked(where):
+        code, told, faults = republish("estimate", release, "--where", where, "--format", "csv")
+        return code, told, " ".join(faults)
+
+    silent = ["sex = 'F'", "sex <> '(missing)'", "sex <> 'F' and sex is not missing", "not age < 50"]
+    assert [asked(where)[::2] for where in silent] == [(0, "")] * len(silent)
+    for where in ("sex <> 'F'", "not sex = 'F'", "sex not in ('F')", "sex not like 'F%' and age is null"):
+        code, _, said = asked(where)
+        assert (code, said[:20], "sex IS NOT MISSING" in said) == (0, "Where sex is missing", True)
+    there = pl.read_csv(clinic / f"{FIRST}.csv").filter(pl.col("ward").is_not_null())
+    (found,) = pl.read_csv("\n".join(asked("coalesce(sex, 'F') = 'F'")[1]).encode())["people"]
+    assert found == there.filter(pl.col("sex").fill_null("F") == "F").height
+
+
+@pytest.mark.parametrize("where", ["sex = true", "sex in (1, 2)", "1 <> sex"])
+def test_a_number_beside_a_label_is_said_in_words(republish, clinic, where):
+    contract, home = write(clinic, declared()), clinic / "home"
+    assert republish("release", contract, "--through", FIRST, "--home", home)[0] == 0
+    release = home / "published" / "clinic" / "v1" / FIRST
+    code, _, (fault,) = republish("estimate", release, "--where", where)
+    assert (code, "sex is text: write '" in fault) == (2, True)
+    code, _, (fault,) = republish("estimate", release, "--by", "year(sex)")
+    assert (code, "--where" in fault, "--by year(sex)" in fault) == (2, False, True)

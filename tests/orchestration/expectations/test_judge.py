@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
-from multiprocessing import active_children
+from multiprocessing import Pipe, active_children, get_context
 from pathlib import Path
 from pickle import UnpicklingError
 
@@ -17,7 +18,7 @@ from republish.anonymize.promise import Equivalence, Signatures, promise_of
 from republish.anonymize.promise.check import figures_of
 from republish.anonymize.promise.rules import RULES, Coverage
 from republish.orchestration.expectations import judge
-from republish.orchestration.expectations.judge import Judge
+from republish.orchestration.expectations.judge import Judge, _answer
 
 ROOT = Path(__file__).parents[3]
 SUITES = ROOT / "data_contracts/expectations"
@@ -244,7 +245,7 @@ def test_an_answer_that_is_cut_off_keeps_no_promise(monkeypatch, error):
 
 ASKS = """
 import os, sys
-from multiprocessing import active_children
+from multiprocessing import Pipe, active_children, get_context
 
 import polars as pl
 
@@ -268,6 +269,26 @@ def test_the_judge_ends_with_whoever_asks(tmp_path, ending):
     while time.monotonic() < deadline and judge.exists() and judge.read_text().split()[2] != "Z":
         time.sleep(0.05)
     assert not judge.exists() or judge.read_text().split()[2] == "Z"
+
+
+def test_ctrl_c_is_for_whoever_asks_from_the_first_process_on(tmp_path):
+    script = tmp_path / "asks.py"
+    script.write_text(f"{ASKS}    print(open(f'/proc/{{active_children()[0].pid}}/status').read())\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    asked = subprocess.run([sys.executable, script], env=environment, capture_output=True, check=False)
+    (blocked,) = re.findall(rb"^SigBlk:\s*([0-9a-f]+)", asked.stdout, re.MULTILINE)
+    assert int(blocked, 16) & 1 << signal.SIGINT - 1
+
+
+def test_a_judge_whose_asker_was_killed_before_the_answer_says_nothing(capfd):
+    ours, questions = Pipe()
+    ours.send(({}, {}))
+    ours.close()
+    process = get_context("spawn").Process(target=_answer, args=(questions,))
+    process.start()
+    questions.close()
+    process.join()
+    assert (process.exitcode, capfd.readouterr().err) == (0, "")
 
 
 def test_a_judge_that_has_judged_leaves_nothing_behind(tmp_path):
