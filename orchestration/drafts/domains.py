@@ -96,16 +96,16 @@ def width_of(domain: tuple[Any, Any]) -> Any:
     return min(max(2, round(nice)), high - low + 1) if is_whole else nice
 
 
-def step_of(numbers: pl.Series, lowest: int, width: int) -> int:
-    """What whole numbers, the domain's lowest and a width are multiples of; 1 if there are few numbers.
+def step_of(numbers: pl.Series, lowest: int) -> int:
+    """What whole numbers and the domain's lowest are multiples of; 1 if there are few numbers.
 
     Examples
     --------
-    >>> step_of(pl.Series(range(1000, 9000, 250)), 0, 500), step_of(pl.Series([1000, 2000]), 0, 500)
+    >>> step_of(pl.Series(range(1000, 9000, 250)), 0), step_of(pl.Series([1000, 2000]), 0)
     (250, 1)
     """
     different = numbers.drop_nulls().unique().to_numpy()
-    return int(np.gcd.reduce([*different, lowest, width])) if len(different) >= TELLING else 1
+    return int(np.gcd.reduce([*different, lowest])) if len(different) >= TELLING else 1
 
 
 def date_domain(dates: pl.Series, release: dt.date) -> tuple[dt.date, dt.date]:

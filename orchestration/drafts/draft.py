@@ -194,9 +194,10 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
         is_age = has_word(column, AGE) and column.is_whole and _lie_in(column, AGES)
         domain = AGES if is_age else number_domain(column.values)
         keys |= {"domain": list(domain), "min_width": width_of(domain)}
-        if column.is_whole and (step := step_of(column.values, domain[0], keys["min_width"])) > 1:
+        if column.is_whole and (step := step_of(column.values, domain[0])) > 1:
+            keys["min_width"] = max(2, -(-keys["min_width"] // step)) * step
             remarks.append(
-                f"{GUESS} if it is always a multiple of {step}, add step: {step} for better estimates"
+                f"{GUESS} if all are always multiples of {step}, say step: {step}, for better estimates"
             )
     elif column.kind == "date":
         first, last = date_domain(column.values, release)

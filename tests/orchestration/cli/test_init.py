@@ -639,3 +639,18 @@ def test_the_year_of_a_snapshot_is_no_quasi_identifier(republish, tmp_path):
     assert "name: age" in text
     assert "name: year" not in text
     assert "#   year: has one value alone in each snapshot" in text
+
+
+def test_numbers_that_are_multiples_have_cells_of_several_and_a_step_is_proposed(
+    republish, tmp_path, monkeypatch
+):
+    """A hundredth of the domain is 5,000: each cell of it would have one number at most, and say it."""
+    monkeypatch.chdir(tmp_path)
+    plots = [10_000 * (1 + row % 35) for row in range(200)]
+    table = pl.DataFrame({"id": range(200), "plot": plots, "disease": ["flu", "cold", "gout", "angina"] * 50})
+    table.write_csv("2026-01-01.csv")
+    assert republish("init", "2026-01-01.csv", "--yes")[0] == 0
+    (drafted,) = tmp_path.glob("*.yaml")
+    assert "# ? if all are always multiples of 10000, step: 10000 helps estimates" in drafted.read_text()
+    (plot,) = load_contract(drafted).contract.quasi_identifiers
+    assert (plot.min_width, plot.step) == (20_000, 1)
