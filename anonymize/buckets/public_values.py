@@ -1,8 +1,8 @@
 """Where values are not declared, readers know those of releases: what that says of changed values.
 
 A person who is published with a value that no release had before is known to have it, if nobody else can be
-the one, because counterfeits only have values that somebody has. A person who is held back has one of the
-values that readers know, outside of the earlier signatures.
+the one, because counterfeits only have values that somebody has (`first_seen` avoids that). A person who is
+held back has one of the values that readers know, outside of the earlier signatures.
 """
 
 from __future__ import annotations
