@@ -51,6 +51,8 @@ class Counts:
     """bool[C, V]: the values of all their earlier signatures, which the new one must avoid."""
     separated: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     """int[C]: people in the class."""
+    unknown: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
+    """bool[V]: the values that readers don't know, and nobody has who is inserted. Empty: none."""
 
     @property
     def everybody(self) -> ByValue:

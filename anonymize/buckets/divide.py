@@ -17,6 +17,7 @@ from republish.anonymize.buckets.parameters import BucketParameters
 from republish.anonymize.buckets.signatures import Signatures
 from republish.anonymize.columns import CORRECTED, VALUE
 from republish.anonymize.contract import Contract
+from republish.anonymize.contract.combined import readable
 from republish.anonymize.errors import ValueChangeRefused
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.rows import has_several_rows
@@ -75,6 +76,10 @@ def divide_people(
         positions(whole, whole.unique()),
         is_changed=not has_several_rows(contract),
     )
+    published = memory.buckets["signature"].explode().drop_nulls().cast(pl.String)
+    known = readable(values, published, contract.sensitive).to_numpy()
+    counts = replace(division.counts, unknown=~known & (division.counts.free == 0))
+    division = replace(division, counts=counts)
     if contract.principle.on_value_change == "refuse":
         stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
         changed = int(((division.queue >= len(values)) & ~stated).sum())

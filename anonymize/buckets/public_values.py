@@ -1,8 +1,8 @@
 """Where values are not declared, readers know those of releases: what that says of changed values.
 
 A person who is published with a value that no release had before is known to have it, if nobody else can be
-the one, because counterfeits only have values that somebody has. A person who is held back has one of the
-values that readers know, outside of the earlier signatures.
+the one, because counterfeits only have values that somebody has (`first_seen` avoids that). A person who is
+held back has one of the values that readers know, outside of the earlier signatures.
 """
 
 from __future__ import annotations
@@ -28,14 +28,16 @@ TOO_FEW_OTHERS = (
 OWN_VALUE = (
     "{people} people changed their sensitive value, and nobody else is known to have had their new value."
     " Counterfeits only have values that somebody has, so readers would know whose it is. List the domain"
-    " under sensitive.values, with values that nobody had yet, or set on_value_change to hold_back"
+    " under sensitive.values (a file of all codes, say), with values that nobody had yet, or set"
+    " on_value_change to hold_back"
 )
 """Why values that are not declared, and first appear with a change, can't be published."""
 
 LONE_VALUES = (
     "{values} values appear for the first time, each in groups of fewer than m ({m}) people beside"
     " counterfeits. Counterfeits only have values that somebody has, so readers would know that one of these"
-    " few people has it. List the domain under sensitive.values, with values that nobody had yet"
+    " few people has it. List the domain under sensitive.values (a file of all codes, say), with values that"
+    " nobody had yet"
 )
 """Why values that are not declared, and first appear with few people, can't be published."""
 

@@ -6,12 +6,13 @@ not treat changed values; this is republish's own rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from republish.anonymize.arrays import Ints
 from republish.anonymize.buckets.counts import Counts, Demand
+from republish.anonymize.buckets.first_seen import groups_of_changed
 from republish.anonymize.buckets.signatures import ByPlace, Signatures
 from republish.anonymize.errors import NotEligible
 
@@ -43,6 +44,11 @@ def place_separated(counts: Counts, m: int, rng: np.random.Generator) -> Placed:
     NotEligible
         If fewer than m values are left to a class.
     """
+    together = groups_of_changed(counts, m, rng)
+    alone = counts.separated.copy()
+    for classes in together:
+        alone[classes] -= 1  # a class is in a group once
+    counts = replace(counts, separated=alone)
     buckets = _Buckets(counts)
     frequent_first = np.argsort(-counts.free, kind="stable")
     too_few = 0
@@ -66,6 +72,8 @@ def place_separated(counts: Counts, m: int, rng: np.random.Generator) -> Placed:
             " their earlier signatures are left to them. If they were held back, whoever misses them would"
             f" know too much. {'Choose a smaller m, or begin' if m > 2 else 'Begin'} a new series"
         )
+    for classes in together:  # at last, so that nobody joins them
+        buckets.open(classes)
     return buckets.placed()
 
 
@@ -111,6 +119,17 @@ class _Buckets:
     def receive(self, group: int, value: int, buckets: np.ndarray, people: np.ndarray) -> None:
         self.present[self.signatures.find(buckets, np.full_like(buckets, value))] += people
         self.entries.append((np.full(len(buckets), group), buckets, people))
+
+    def open(self, classes: np.ndarray) -> None:
+        """Open a bucket for one person of each class, unless there is one: no two signatures are alike."""
+        values = self.classes.separated_value[classes]
+        every = np.arange(len(self.signatures))
+        is_its = self.signatures.sizes == len(values)
+        for value in values:
+            is_its &= self.signatures.find(every, np.full_like(every, value)) >= 0
+        bucket = np.flatnonzero(is_its) if is_its.any() else np.array([self.create(np.sort(values))])
+        for group, value in zip(classes, values, strict=True):
+            self.receive(group, value, bucket, np.ones(1, np.int64))
 
     def create(self, signature: np.ndarray) -> int:
         self.signatures = self.signatures.with_new([signature])

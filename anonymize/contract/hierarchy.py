@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
@@ -14,29 +15,27 @@ Paths = tuple[tuple[str, ...], ...]
 
 
 def read_hierarchy(declared: Any, validate: Callable[[Any], Paths], info: ValidationInfo) -> Paths:
-    """A hierarchy, that of a file, or one by a rule.
-
-    Files are read by whoever may read them (the validation context).
-    """
-
-    def read(name: str) -> list[list[str]]:
-        reader = (info.context or {}).get("read_hierarchy")
-        if reader is None:
-            raise ValueError(f"names a file ({name}), and there are no files here: give the paths")
-        lines: list[list[str]] = reader(name)
-        return lines
-
+    """A hierarchy, that of a file, or one by a rule."""
     paths = declared
     if isinstance(declared, str):
-        paths = read(declared)
+        paths = lines_of(declared, info)
     elif isinstance(declared, Mapping):
-        paths = paths_by_rule(declared, read)
+        paths = paths_by_rule(declared, partial(lines_of, info=info))
     try:
         return check_hierarchy(validate(paths))
     except ValueError as error:
         if isinstance(error, ValidationError) or not isinstance(declared, str):
             raise
         raise ValueError(f"{declared}, {error}") from None
+
+
+def lines_of(name: str, info: ValidationInfo) -> list[list[str]]:
+    """The lines of a file that a contract names, read by whoever may read files (the validation context)."""
+    reader = (info.context or {}).get("read_hierarchy")
+    if reader is None:
+        raise ValueError(f"names a file ({name}), and there are no files here: list what is in it")
+    lines: list[list[str]] = reader(name)
+    return lines
 
 
 def labels_at(paths: Paths, level: int) -> dict[str, str]:

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from republish.anonymize.contract.bins import bin_names, check_edges
-from republish.anonymize.contract.hierarchy import Paths, labels_at, read_hierarchy
+from republish.anonymize.contract.hierarchy import Paths, labels_at, lines_of, read_hierarchy
 from republish.anonymize.contract.scalars import MISSING, ColumnOfPeople, Label, Number, repeated
 from republish.anonymize.spelling import describe_twins, twins
 
@@ -40,7 +40,7 @@ class Sensitive(ColumnOfPeople):
     level: StrictInt = Field(0, exclude_if=lambda level: not level)
     """Which level of the hierarchy is published in place of the snapshot's values, 0 for these themselves."""
     values: tuple[Any, ...] | None = Field(None, validate_default=True)
-    """The domain. Without it, any text or whole number is a value. They follow from bins and hierarchy."""
+    """The domain, or a file of it; else, all text and whole numbers. They follow from bins and hierarchy."""
     renamed: dict[Label, Label] = Field(default_factory=dict)
     """What the source calls a value by now: from the series' own name of it to the source's."""
     not_sensitive: tuple[Any, ...] = Field((), exclude_if=lambda named: not named)
@@ -104,7 +104,9 @@ class Sensitive(ColumnOfPeople):
     @field_validator("values", mode="before")
     @classmethod
     def _derived(cls, declared: Any, info: ValidationInfo) -> Any:
-        """The names of the bins, or the labels of the level: it is these that are published."""
+        """What is published: the names of the bins, the labels of the level, or the values of a file."""
+        if isinstance(declared, str):
+            declared = _values_in(declared, info)
         bins, paths, level = (info.data.get(key) for key in ("bins", "hierarchy", "level"))
         if bins:
             derived = bin_names(bins)
@@ -187,6 +189,17 @@ class Sensitive(ColumnOfPeople):
         """Boolean[N]: which values, or parts of values, may be known."""
         named = pl.Series(self.not_sensitive, dtype=None if self.not_sensitive else values.dtype)
         return self.published(values).is_in(named.implode())
+
+
+def _values_in(name: str, info: ValidationInfo) -> tuple[str, ...]:
+    """The values in a file, which are text: the first entry of each line."""
+    values = tuple(line[0] for line in lines_of(name, info))
+    if not values:
+        raise ValueError(f"{name}: has no values; write one in each line")
+    if (column := info.data.get("name")) is not None and values[0].lower() == column.lower():
+        # Counterfeits would have it, and every reader would know that nobody does.
+        raise ValueError(f"{name}, line 1: {values[0]} is the column's name, and no value: leave it out")
+    return values
 
 
 def _with_missing(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""A contract as it lies in a folder: its YAML, the hierarchies it names, and where its sources are."""
+"""A contract as it lies in a folder: its YAML, the files of labels it names, and where its sources are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ContractFile:
     """The date of the schedule's first tick on or after `releases.first`; of a contract that is only audited,
     `releases.first` itself."""
     hierarchies: tuple[str, ...]
-    """The hierarchy files, as the contract names them."""
+    """The files of hierarchies and values, as the contract names them."""
 
     def resolve(self, name: str) -> Path:
         """The place of a file that the contract names: relative to the contract, or absolute."""
@@ -184,7 +184,8 @@ def read_hierarchy_file(folder: Path, name: str) -> list[list[str]]:
     check(folder / name, "labels", len(paths))
     for line, path in enumerate(paths, start=1):
         if not path or not all(path):
-            raise ValueError(f"{name}, line {line}: has an empty level; write leaf;parent;…;root")
+            why = "has an empty entry; write leaf;parent;…;root, or one value"
+            raise ValueError(f"{name}, line {line}: {why}")
     return paths
 
 

@@ -159,6 +159,7 @@ def _changes(key: dict[str, Any], parts: dict[str, Any]) -> None:
 
 OTHER_FORMS: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
     "hierarchy": _also({"type": "string"}, RULE),
+    "values": _also({"type": "string"}),
     "sensitive": _list_as_well,
     "accept": _by_release,
     "sources": _changes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
@@ -15,7 +15,7 @@ import polars as pl
 
 from republish.anonymize.columns import most_of
 from republish.anonymize.principles import PRINCIPLES
-from republish.anonymize.spelling import SEVERAL, normal_form
+from republish.anonymize.spelling import SEVERAL, normal_form, twins
 from republish.orchestration.drafts.columns import Column, labels_of
 from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, step_of, width_of
 from republish.orchestration.drafts.found import FoundTable, common_written
@@ -79,7 +79,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
     release = dt.date.fromisoformat(found.releases[-1])
     of = partial(_quasi_identifier, product=product, release=release, is_series=found.cron is not None)
     declared, more = [of(one) for one in roles.quasi_identifiers], [of(one) for one in roles.more]
-    sensitive = _sensitive(roles.sensitive, not_sensitive, has_several=roles.has_several)
+    sensitive = _sensitive(roles.sensitive, not_sensitive, product=product, has_several=roles.has_several)
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
         "# A contract, drafted by republish init from what is in the table. It says what is published, and",
@@ -102,7 +102,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         *_principle(roles.sensitive, not_sensitive, has_several=roles.has_several),
         *_left_out(roles),
     ]
-    files = {name: text for one in (*declared, *more) if one.file for name, text in [one.file]}
+    files = dict(one.file for one in (*declared, *more, sensitive) if one.file)
     return Draft(
         "\n".join(lines) + "\n",
         files,
@@ -196,9 +196,7 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
         keys |= {"domain": list(domain), "min_width": width_of(domain)}
         if column.is_whole and (step := step_of(column.values, domain[0])) > 1:
             keys["min_width"] = max(2, -(-keys["min_width"] // step)) * step
-            remarks.append(
-                f"{GUESS} if all are always multiples of {step}, say step: {step}, for better estimates"
-            )
+            remarks.append(f"{GUESS} if all are always multiples of {step}, step: {step} helps estimates")
     elif column.kind == "date":
         first, last = date_domain(column.values, release)
         if has_word(column, BORN) and last.year > release.year:
@@ -225,8 +223,7 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
             keys["order"] = labels
             remarks += [] if rare else [f"{GUESS} put labels that are alike side by side"]
         else:
-            name = f"{product}.{product_of(column.name)}.csv"
-            keys["hierarchy"] = name
+            name = keys["hierarchy"] = _file_of(column, product)
             file = (name, _hierarchy(labels, is_code=column.is_code))
             remarks.append(f"{len(labels):,} labels; put groups between them and the last column of the file")
     if column.missing:
@@ -243,31 +240,47 @@ def _lie_in(column: Column, domain: tuple[int, int]) -> bool:
 
 def _hierarchy(labels: list[str], *, is_code: bool) -> str:
     """A file of paths: codes below their first letters, other labels below one root."""
-    text = StringIO()
     lengths = [3, 1] if is_code else []
-    for label in labels:
-        csv.writer(text, delimiter=";", lineterminator="\n").writerow(
-            [label, *(f"{label[:length]}…" for length in lengths), "all"]
-        )
+    return _lines([label, *(f"{label[:length]}…" for length in lengths), "all"] for label in labels)
+
+
+def _lines(rows: Iterable[list[str]]) -> str:
+    text = StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
-def _sensitive(column: Column, not_sensitive: tuple[str, ...], *, has_several: bool) -> _Declared:
+def _file_of(column: Column, product: str) -> str:
+    return f"{product}.{product_of(column.name)}.csv"
+
+
+def _sensitive(
+    column: Column, not_sensitive: tuple[str, ...], *, product: str, has_several: bool
+) -> _Declared:
     keys: dict[str, Any] = {"name": column.name}
     remarks = []
+    file = None
     if not has_word(column, MUST_NOT_BE_LEARNT):
         remarks.append(f"{GUESS} nothing in its name says that this is the column")
     if is_in_bins(column):
         keys |= {"kind": "number", "bins": bins_of(column.values)}
         counted = "rows" if has_several else "people"
         remarks.append(f"{GUESS} bins of about as many {counted} each, of which the bin is published")
+    elif column.kind == "category" and column.distinct > LISTED and not twins(column.values):
+        name = keys["values"] = _file_of(column, product)
+        labels, _ = labels_of(column)
+        file = (name, _lines([label] for label in labels))
+        remarks.append(
+            f"{GUESS} {name} has the {len(labels):,} values that are here. Put all that there can be into it,"
+            " the whole list of codes, say: one that is added when somebody first has it says who has it"
+        )
     if not_sensitive:
         keys["not_sensitive"] = [int(one) if column.is_whole else one for one in not_sensitive]
     if column.missing:
         keys["missing"] = "leave_out"
         without = f"{column.missing:,} of {column.rows:,} rows have no value"
         remarks.append(f"{GUESS} {without}: these {'rows' if has_several else 'people'} are left out")
-    return _Declared(keys, tuple(remarks))
+    return _Declared(keys, tuple(remarks), file)
 
 
 def is_in_bins(column: Column) -> bool:

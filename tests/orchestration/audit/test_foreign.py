@@ -248,7 +248,7 @@ def test_a_hierarchy_with_a_byte_order_mark_has_all_of_its_leaves(mapping, decla
     [
         ("12001;east\n12003;east\n", r"towns.csv, line 2: '12003' is no value of town"),
         ("12001,east\n", r"towns.csv, line 1: '12001,east' is no value of town"),
-        ("12001;;all\n", r"towns.csv, line 1: has an empty level"),
+        ("12001;;all\n", r"towns.csv, line 1: has an empty entry"),
     ],
 )
 def test_a_hierarchy_with_leaves_that_are_no_values_is_refused(mapping, tmp_path, lines, fault):

@@ -654,3 +654,28 @@ def test_numbers_that_are_multiples_have_cells_of_several_and_a_step_is_proposed
     assert "# ? if all are always multiples of 10000, step: 10000 helps estimates" in drafted.read_text()
     (plot,) = load_contract(drafted).contract.quasi_identifiers
     assert (plot.min_width, plot.step) == (20_000, 1)
+
+
+def test_many_values_are_written_into_a_file_that_says_what_it_lacks(republish, tmp_path, monkeypatch):
+    """With a list, a value may be a counterfeit's before anybody has it."""
+    monkeypatch.chdir(tmp_path)
+    codes = [f"J{at:02}.{at % 7}" for at in range(60)]
+    for release in RELEASES:
+        rows = [f"{at},{20 + at % 60},{codes[at % 60]}" for at in range(600)]
+        (tmp_path / f"stays_{release}.csv").write_text("\n".join(("patient_id,age,diagnosis", *rows)))
+    assert republish("init", f"stays_{RELEASES[0]}.csv", "--yes")[0] == 0
+    assert (tmp_path / "stays.diagnosis.csv").read_text().split() == codes
+    text = (tmp_path / "stays.yaml").read_text()
+    assert "sensitive: {name: diagnosis, values: stays.diagnosis.csv}" in text
+    assert "? stays.diagnosis.csv has the 60 values that are here. Put all that there can be into it" in text
+    assert not [code for code in codes if code in text]
+    assert republish("validate", "--all", "stays.yaml")[0] == 0
+
+
+def test_values_in_two_spellings_are_not_listed(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    codes = [f"J{at // 2:02}{' ' * (at % 2)}" for at in range(60)]
+    rows = [f"{at},{20 + at % 60},{codes[at % 60]}" for at in range(600)]
+    (tmp_path / "stays_2024-01-01.csv").write_text("\n".join(("patient_id,age,diagnosis", *rows)))
+    assert republish("init", "stays_2024-01-01.csv", "--yes")[0] == 0
+    assert "sensitive: {name: diagnosis}" in (tmp_path / "stays.yaml").read_text()

@@ -133,9 +133,9 @@ def test_a_key_given_twice_is_told_with_its_lines_among_the_other_faults(folder)
         (b"Paris;France;*\nLyon;*\n", "places.csv, line 2: has 2 levels, line 1 has 3"),
         (
             b"Paris;France;*\n\nRome;Italy;*\n",
-            "places.csv, line 2: has an empty level; write leaf;parent;…;root",
+            "places.csv, line 2: has an empty entry; write leaf;parent;…;root, or one value",
         ),
-        (b"Paris;;*\n", "places.csv, line 1: has an empty level; write leaf;parent;…;root"),
+        (b"Paris;;*\n", "places.csv, line 1: has an empty entry; write leaf;parent;…;root, or one value"),
         (b"Paris;*\nRome;*\nParis;*\n", "places.csv, line 3: Paris is in line 1 already"),
         (b"Z\xfcrich;*\n", "places.csv: is not text in UTF-8"),
         (None, "places.csv: there is no such file in {folder}"),
@@ -161,6 +161,43 @@ def test_a_hierarchy_written_by_a_spreadsheet_is_read(folder):
     (folder / "places.csv").write_bytes(b'\xef\xbb\xbfParis;"La France"\r\nLyon;"La France"\r\n')
     hierarchy = load_contract(folder / "hospital.yaml").contract.quasi_identifiers[1].hierarchy
     assert hierarchy == (("Paris", "La France"), ("Lyon", "La France"))
+
+
+def test_the_values_there_can_be_are_listed_in_a_file(folder):
+    """They are text, as the labels of a hierarchy are; what follows in a line is for people."""
+    (folder / "codes.csv").write_bytes(b'\xef\xbb\xbfJ45;"Asthma; allergic"\r\nI10;-\r\n250;-\r\n012;-\r\n')
+    loaded = load_contract(declare(folder, ("name: disease", "name: disease, values: codes.csv")))
+    assert loaded.contract.sensitive.values == ("J45", "I10", "250", "012")
+    assert loaded.hierarchies == ("places.csv", "codes.csv")
+    digest = loaded.contract.privacy_digest()
+    (folder / "codes.csv").write_text("J45\nI10\n250\n013\n")
+    assert load_contract(loaded.path).contract.privacy_digest() != digest
+
+
+def test_files_of_values_are_those_of_each_of_several_columns_and_missing_ones_are_added(folder):
+    (folder / "codes.csv").write_text("J45\nI10\nM10\nK21\n")
+    several = "[{name: disease, values: codes.csv, missing: publish}, {name: drug}]"
+    path = declare(folder, ("{name: disease}", several), ("m: 4}", "m: 4, on_value_change: hold_back}"))
+    disease, drug = load_contract(path).contract.sensitive.columns
+    assert (disease.values[-2:], drug.values) == (("K21", "(missing)"), None)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "codes.csv: has no values; write one in each line"),
+        (b"Disease\nJ45\n", "codes.csv, line 1: Disease is the column's name, and no value: leave it out"),
+        (b"J45\n\nI10\n", "codes.csv, line 2: has an empty entry; write leaf;parent;…;root, or one value"),
+        (b"J45\nI10\nJ45\n", "lists J45 more than once"),
+        (b"Z\xfcrich\n", "codes.csv: is not text in UTF-8"),
+        (None, "codes.csv: there is no such file in {folder}"),
+    ],
+)
+def test_a_file_of_values_that_is_none_is_told(folder, content, message):
+    if content is not None:
+        (folder / "codes.csv").write_bytes(content)
+    path = declare(folder, ("name: disease", "name: disease, values: codes.csv"))
+    assert faults(path) == [("sensitive.values", message.format(folder=folder))]
 
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts: five fields"
