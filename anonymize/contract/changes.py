@@ -16,11 +16,13 @@ from republish.anonymize.contract.attributes import CategoryAttribute, QuasiIden
 from republish.anonymize.contract.expected import MEASURES
 from republish.anonymize.contract.hierarchy import labels_at
 from republish.anonymize.contract.product import Product, without_words
-from republish.anonymize.contract.scalars import shown
+from republish.anonymize.contract.scalars import MISSING, shown
 from republish.anonymize.contract.schema import Schema, Table
 from republish.anonymize.contract.sensitive import Sensitive
 
 Verdict = Literal["safe", "consent", "new series"]
+FEW = 10
+"""A list of values that grows by fewer says that somebody has one of them."""
 
 
 @dataclass(frozen=True)
@@ -191,8 +193,11 @@ def _changes_of_values(former: Mapping[str, Any], sensitive: Sensitive) -> list[
             why = "Whoever has one of them has another value from now on, as if it had changed."
             says = f"{moved} values are in another group"
             changes.append(Change("sensitive.hierarchy", says, "consent", why))
-    if added := set(now) - set(before):
-        changes.append(Change("sensitive.values", f"{len(added)} values are new", "safe", "A domain grew."))
+    if added := set(now) - {*before, MISSING}:
+        few = len(added) < FEW
+        why = "Whoever reads both lists may guess why: somebody has one." if few else "A domain grew."
+        says = f"{len(added)} values are new"
+        changes.append(Change("sensitive.values", says, "consent" if few else "safe", why))
     if gone := set(before) - set(now):
         why = "Signatures still hold them, so that people published with them lose a candidate value."
         changes.append(Change("sensitive.values", f"{len(gone)} values are gone", "consent", why))

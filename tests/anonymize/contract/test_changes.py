@@ -58,6 +58,10 @@ COLUMNS = {
     "a label that is gone": (qi(2, order=["Bonn", "Ulm"]), [("town.labels", "safe")]),
     "a new value": (
         values("bronchitis", "dyspepsia", "flu", "gastritis", "gout"),
+        [("sensitive.values", "consent")],
+    ),
+    "many new values": (
+        values("bronchitis", "dyspepsia", "flu", "gastritis", *(f"J{code}" for code in range(10))),
         [("sensitive.values", "safe")],
     ),
     "a value that may be known from now on": (

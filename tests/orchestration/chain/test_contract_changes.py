@@ -136,6 +136,17 @@ def test_a_source_named_in_another_way_goes_on_in_the_same_series(hospital, tmp_
     assert before["contract_sha256"] != after["contract_sha256"]
 
 
+def test_a_value_that_is_added_when_somebody_has_it_needs_consent(hospital, home):
+    """Readers have both lists: the person whose value changed would be known to have the new one."""
+    values = yaml.safe_load(hospital.contract.read_text())["sensitive"]["values"]
+    alter(hospital, lambda d: d["sensitive"].update(values=[*values, "acne"]))
+    message, _ = refused(hospital, home, ContractError)
+    assert "  sensitive.values: 1 values are new since the release before" in message
+    assert "Whoever reads both lists may guess why: somebody has one." in message
+    alter(hospital, lambda _: None, accept=["sensitive.values"])
+    make(hospital.series(home), THIRD)
+
+
 def test_a_value_that_is_gone_needs_consent(hospital, home):
     values = yaml.safe_load(hospital.contract.read_text())["sensitive"]["values"]
     hospital.deliver(THIRD, hospital.snapshot(THIRD).filter(pl.col("disease") != "stroke"))

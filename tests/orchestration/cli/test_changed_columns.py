@@ -102,7 +102,7 @@ CHANGES = {
     "intervals are narrower": ({"min_width": 5}, with_column(0, min_width=2), ["age.min_width"]),
     "a wider domain": ({}, with_column(0, domain=[0, 130]), []),
     "a narrower domain": ({}, with_column(0, domain=[0, 99]), []),
-    "values come": ({}, with_values("acne", *VALUES), []),
+    "values come": ({}, with_values("acne", *VALUES), ["sensitive.values"]),
     "values go": ({"values": [*VALUES, "acne"]}, with_values(*VALUES), ["sensitive.values"]),
     "a larger m": ({"m": 2}, lambda contract: contract["principle"].update(m=3), []),
     "a smaller m": ({}, lambda contract: contract["principle"].update(m=2), ["m"]),
