@@ -83,6 +83,9 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
         person = _asked(columns, "Which column identifies a person?", person)
     if person is None:
         why = "no column has another value in each row, or is called after persons: name the one that does"
+        nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
+        if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
+            why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
         raise ContractError("--identifier", [("", why)])
     others = [one for one in found.columns if one is not person]
     secret = _named(columns, sensitive, "--sensitive")

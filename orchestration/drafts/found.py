@@ -67,6 +67,10 @@ def in_files(file: Path) -> FoundTable:
     """
     if file.is_dir():
         file = _first_of(file)
+    if file.is_file() and _is_database(file):
+        raise SnapshotError(
+            f"{file}: is a database, and no file of one table: name it duckdb:///{file.absolute()}"
+        )
     dated = dated_files(file) if file.is_file() else None
     files = {today(): file} if dated is None else dated.files
     tables: dict[str, pl.DataFrame] = {}
@@ -116,6 +120,12 @@ def in_files(file: Path) -> FoundTable:
         cron,
         tuple(remarks),
     )
+
+
+def _is_database(file: Path) -> bool:
+    """Whether a file is one of DuckDB."""
+    with file.open("rb") as stream:
+        return stream.read(12)[8:] == b"DUCK"
 
 
 def _not_looked_at(names: Sequence[str]) -> str:

@@ -333,6 +333,26 @@ def test_a_file_that_is_no_table_is_refused_and_nothing_is_written(republish, tm
     assert republish("init", tmp_path / "nowhere.csv", "--yes")[0] == 2
 
 
+def test_a_file_that_is_a_database_is_named_as_one(republish, tmp_path):
+    with duckdb.connect(file := tmp_path / "clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE patients AS SELECT 1 AS id")
+    code, _, err = republish("init", file, "--yes")
+    assert (code, err) == (
+        2,
+        [f"republish: {file}: is a database, and no file of one table: name it duckdb:///{file}"],
+    )
+
+
+def test_where_no_column_is_unique_the_nearest_is_named(republish, tmp_path):
+    rows = [f"{at - at % 20 // 19},{at % 5},{ILL[at % len(ILL)]}" for at in range(100)]
+    (file := tmp_path / "table.csv").write_text("\n".join(("number,size,illness", *rows)))
+    code, _, err = republish("init", file, "--yes")
+    assert (code, err[-1].endswith("name the one that does; number has 95 values in 100 rows")) == (
+        2,
+        True,
+    ), err
+
+
 def test_a_script_has_to_say_that_nobody_is_asked(republish, deliver, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     code, _, err = republish("init", deliver())
