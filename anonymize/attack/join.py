@@ -24,6 +24,8 @@ from republish.anonymize.formats.intervals import read_numbers
 
 MOST_ROWS = 5_000_000
 """Rows of the join that are executed."""
+MOST_PAIRS = 5_000_000
+"""Pairs of join values that are looked at together, by about what their best column leaves of them."""
 RECORDS = "records"
 
 
@@ -296,31 +298,60 @@ def _where(number: str) -> str:
 
 def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
     """`key` of the view and `other` of an earlier release: join values that one person may have."""
-    pairs = (
-        view.keys.rename({column: f"v_{column}" for column in view.keys.columns})
-        .join(other.keys.rename({column: f"o_{column}" for column in other.keys.columns}), how="cross")
-        .lazy()
-    )
-    for name in set(view.names) & set(other.names):
-        if name in domains.numbers:
+    common = sorted(set(view.names) & set(other.names))
+    possible = {}
+    for name in (name for name in common if name not in domains.numbers):
+        for table in (view, other):
+            if unread := sum(not covered for covered in table.covers[name].values()):
+                raise SnapshotError(
+                    f"{_where(table.number)}: {unread} values of {name} are no labels of the"
+                    " hierarchy: say what they stand for, or write * for any"
+                )
+        possible[name] = _possible(view.covers[name], other.covers[name])
+    shares = {
+        name: len(pairs) / max(1, len(view.covers[name]) * len(other.covers[name]))
+        for name, pairs in possible.items()
+    }
+    first = min(shares, key=lambda name: shares[name], default=None)
+    ours = view.keys.rename({column: f"v_{column}" for column in view.keys.columns})
+    theirs = other.keys.rename({column: f"o_{column}" for column in other.keys.columns})
+    size = max(1, int(MOST_PAIRS / max(1.0, theirs.height * (shares[first] if first else 1.0))))
+    found = [
+        _pairs(some, theirs, common, possible, first).pipe(_without_inconsistent, view, other, domains)
+        for some in ours.iter_slices(size)
+    ]
+    keys = [pairs.select(key="v_key", other="o_key").collect() for pairs in found]
+    nobody = {"key": ours.schema["v_key"], "other": theirs.schema["o_key"]}
+    return pl.concat([pl.DataFrame(schema=nobody), *keys])
+
+
+def _pairs(
+    ours: pl.DataFrame,
+    theirs: pl.DataFrame,
+    common: Sequence[str],
+    possible: Mapping[str, pl.DataFrame],
+    first: str | None,
+) -> pl.LazyFrame:
+    """The pairs of join values that lie on one path in each common column, beginning with the `first`."""
+    if first is None:
+        pairs = ours.lazy().join(theirs.lazy(), how="cross")
+    else:
+        labelled = ours.lazy().join(possible[first].lazy(), left_on=f"v_j_{first}", right_on="first")
+        pairs = labelled.join(theirs.lazy(), left_on="second", right_on=f"o_j_{first}", coalesce=False)
+    for name in common:
+        if name in possible and name != first:
+            names = [f"v_j_{name}", f"o_j_{name}"]
+            pairs = pairs.join(possible[name].lazy(), left_on=names, right_on=["first", "second"], how="semi")
+        elif name not in possible:
             low, high = f"j_{name}_low", f"j_{name}_high"
             pairs = pairs.filter(
                 pl.col(f"v_{low}") < pl.col(f"o_{high}"), pl.col(f"o_{low}") < pl.col(f"v_{high}")
             )
-        else:
-            for table in (view, other):
-                if unread := sum(not covered for covered in table.covers[name].values()):
-                    raise SnapshotError(
-                        f"{_where(table.number)}: {unread} values of {name} are no labels of the"
-                        " hierarchy: say what they stand for, or write * for any"
-                    )
-            possible = _possible(view.covers[name], other.covers[name])
-            pairs = pairs.join(
-                possible.lazy(),
-                left_on=[f"v_j_{name}", f"o_j_{name}"],
-                right_on=["first", "second"],
-                how="semi",
-            )
+    return pairs
+
+
+def _without_inconsistent(pairs: pl.LazyFrame, view: _Read, other: _Read, domains: Domains) -> pl.LazyFrame:
+    """The pairs that a person may have: no two labels are inconsistent."""
     for ours, theirs, label, other_label in domains.inconsistent:
         if ours in view.names and theirs in other.names:
             first = _below(view, ours, label, domains.hierarchies.get(ours, ()))
@@ -328,7 +359,7 @@ def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
             pairs = pairs.filter(
                 ~(pl.col(f"v_j_{ours}").is_in(first) & pl.col(f"o_j_{theirs}").is_in(second))
             )
-    return pairs.select(pl.col("v_key").alias("key"), pl.col("o_key").alias("other")).collect()
+    return pairs
 
 
 def _possible(first: Mapping[str, frozenset[str]], second: Mapping[str, frozenset[str]]) -> pl.DataFrame:

@@ -4,6 +4,7 @@ import pytest
 
 from republish.anonymize.errors import ContractError, NotEligible, RepublishError, SnapshotError
 from republish.anonymize.sequential import SEQUENTIAL
+from republish.anonymize.sequential.values import faults_of_previous
 from republish.orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential.sequential_tables import JOBS, people, state, table, view_contract
 
@@ -236,3 +237,12 @@ def test_columns_of_previous_releases_are_all_declared(columns, words):
     named = released_before.rename(dict(zip(released_before.columns, columns, strict=True)))
     with pytest.raises(SnapshotError, match=words):
         enter_previous(named, wanted.principle.previous[0], wanted)
+
+
+def test_what_an_earlier_view_has_in_x_is_said_also_where_a_release_is_empty():
+    """The join would say why it can't be made, and would not say this."""
+    contract = view_contract([JOB, AGE, CLASS], **GOOD)
+    empty = {"previous_0": table(job=[], disease=[])}
+    ((key, message),) = faults_of_previous(contract, empty, [{"x": ["zip"]}])
+    assert key == "principle.x"
+    assert message.startswith("lacks zip, which x of the earlier view t2.parquet has")

@@ -197,6 +197,7 @@ def test_a_series_is_joined_with_all_of_its_earlier_releases():
     second = SEQUENTIAL.release(people(**PEOPLE), wanted, first.state, 2, None)
     third = SEQUENTIAL.release(people(**PEOPLE), wanted, second.state, 3, None)
     assert third.figures.earlier_releases == 2
+    assert (third.figures.counterfeits, third.figures.held_back) == (0, 0)
     views = [made.published["view"].to_dicts() for made in (third, first, second)]
     assert executed_join.safety(views[0], views[1:], wanted) >= 2
     before = [made.published["view"] for made in (first, second)]
