@@ -27,7 +27,7 @@ def begin_process(
     """
     context = get_context("spawn")  # a fork would have this process's locks, and none of its threads
     ours, questions = context.Pipe()
-    # Begun beside the first process, it would unblock Ctrl-C before that process begins, in Python 3.11.
+    # Python 3.11 would start it with the first process, and let Ctrl-C through to that process again.
     resource_tracker.ensure_running()
     process = context.Process(target=work, args=(*given, questions), daemon=True)
     with _environment(environment), _no_interruption():

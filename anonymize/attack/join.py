@@ -25,7 +25,7 @@ from republish.anonymize.formats.intervals import read_numbers
 MOST_ROWS = 5_000_000
 """Rows of the join that are executed."""
 MOST_PAIRS = 5_000_000
-"""Pairs of join values that are looked at together, by about what their best column leaves of them."""
+"""About so many pairs of join values, alike in the column that leaves the fewest, are looked at together."""
 RECORDS = "records"
 
 

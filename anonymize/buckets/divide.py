@@ -76,8 +76,7 @@ def divide_people(
         positions(whole, whole.unique()),
         is_changed=not has_several_rows(contract),
     )
-    published = memory.buckets["signature"].explode().drop_nulls().cast(pl.String)
-    known = readable(values, published, contract.sensitive).to_numpy()
+    known = readable(values, memory.published, contract.sensitive).to_numpy()
     counts = replace(division.counts, unknown=~known & (division.counts.free == 0))
     division = replace(division, counts=counts)
     if contract.principle.on_value_change == "refuse":

@@ -22,8 +22,8 @@ def groups_of_changed(counts: Counts, m: int, rng: np.random.Generator) -> list[
     """Groups of m classes of changed people, one person of each: for each value that readers don't know, one.
 
     All changed people are grouped with each other, whatever they have, in a random order, and groups without
-    such a value are dissolved. So a group does not depend on which of its people has the value, but for how
-    many others each of them could have been with. No group, if one of these values is left over.
+    such a value are dissolved. So who is in a group hardly depends on who of them has the value: only as far
+    as some people could have been with more others. There is no group if one of these values is left over.
     """
     wanted = set(counts.separated_value[counts.separated > 0].tolist()) & set(np.flatnonzero(counts.unknown))
     if not wanted:

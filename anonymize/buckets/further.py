@@ -24,7 +24,7 @@ PRICE = 0.3
 tenth shorter after 80 updates, and counterfeits half as many again; with 1, an eighth longer, and a quarter
 fewer."""
 MOST = 0.01
-"""No further groups are worth more counterfeits than this share of the people."""
+"""With further groups, counterfeits are at most this share of the people."""
 SHORTER = 0.3
 """Intervals of a bucket of n groups are about (n + 1) ** -0.3 as long as those of a new one."""
 SPARED = 3

@@ -45,6 +45,11 @@ class Memory:
             buckets=pl.DataFrame(schema={"bucket_id": pl.Int32, "signature": pl.List(dtype)}),
         )
 
+    @property
+    def published(self) -> pl.Series:
+        """String[N]: the values that releases had so far, with repetitions."""
+        return self.buckets["signature"].explode().drop_nulls().cast(pl.String)
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """Itself, for a state to keep."""
         return {PEOPLE: self.people, BUCKETS: self.buckets}

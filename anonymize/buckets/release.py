@@ -126,7 +126,7 @@ class BucketRelease(ABC, Generic[P, A]):
         self, everybody: Assignment[A], assigned: Assignment[A], tuples: Tuples, published: pl.Series
     ) -> None:
         """Raise NotEligible if the values that readers know say too much of somebody."""
-        before = self.memory.buckets["signature"].explode().drop_nulls().cast(pl.String)
+        before = self.memory.published
         sensitive, principle = self.contract.sensitive, self.contract.principle
         public = readable(assigned.values, before, sensitive).to_numpy()
         refuse_own_values(assigned, tuples.group_id, tuples.counterfeit, public)

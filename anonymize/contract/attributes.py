@@ -35,7 +35,7 @@ class NumberAttribute(ColumnOfPeople):
     min_width: Number = 0
     """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
     step: StrictInt = Field(1, exclude_if=lambda step: step == 1)
-    """What all values, whole numbers, are multiples of: estimates place people there."""
+    """All values are multiples of it, as whole numbers: estimates place people there."""
 
     @property
     def discrete(self) -> bool:

@@ -37,7 +37,7 @@ class ViewFigures(ReleaseFigures):
     """Counts of the release of a view."""
 
     specializations: Annotated[int, undivided]
-    """Steps from the most general view to the one that is safe when joined with all that is earlier."""
+    """Steps from the most general view to the one that is published; if joins differ, the fewest of any."""
     nodes: Annotated[int, undivided]
     """Nodes of all cuts."""
     earlier_releases: Annotated[int, undivided]

@@ -177,8 +177,8 @@ def remarks(published: Path, where: str, by: Sequence[str], *, of_rows: bool) ->
     columns = columns_of(package)
     condition = checked_condition(where, columns)
     said += [
-        f"Where {name} is missing, its label is (missing), which is none of those that the condition names:"
-        f" say {name} IS NOT MISSING, too, to leave these people out."
+        f"Where {name} is missing, its label is (missing), and the condition finds that, too. Add"
+        f" AND {name} IS NOT MISSING to leave these people out."
         for name in sorted(condition.finds_missing)
     ]
     asked = condition.columns.union(*(checked_part(one, columns).columns for one in by))
