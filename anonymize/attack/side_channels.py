@@ -11,17 +11,24 @@ import numpy as np
 import polars as pl
 import scipy
 
+from republish.anonymize.kernels.splitmix import mixed
+
 CHANCE = 1e-4
 """A test statistic rarer than this under pure chance is a leak: one false alarm in 10,000 honest tests."""
 CERTAIN = 1e-9
 """Rarer than what chance does in the life of any product: of an honest release, one in a thousand million."""
 
 EXACT_ROWS = 2000
-"""Rows up to which chances are computed exactly; beyond, by a normal approximation."""
+"""Rows up to which chances are computed exactly; beyond, by a bound or a normal approximation."""
 EXACT_GROUP = 60
-"""Rows of the largest group, likewise."""
+"""Rows of the largest group up to which there is more than a normal approximation."""
 EXACT_COUNTERFEITS = 40
-"""Counterfeits, likewise."""
+"""Counterfeits up to which their chances are computed exactly."""
+LARGEST_PERMUTED = 20
+"""Rows of a group up to which permutations of its ranks are looked for: there are 2 · 10^18 of 20."""
+STEEPEST = 50.0
+"""The largest exponent of a bound: at e^50 a hit more counts more than all others."""
+ORDER_TYPES = (pl.String, pl.Int64, pl.Int64, pl.Float64, pl.Float64, pl.Float64)
 
 
 def is_canonical(table: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
@@ -60,46 +67,75 @@ def numbered_as_sorted(groups: pl.DataFrame, orders: dict[str, list[Any]] | None
     return numbers == list(range(1, len(numbers) + 1)) and is_canonical(numbered.drop("group_id"), orders)
 
 
-def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> dict[str, float | int]:
+def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> pl.DataFrame:
     """Count the values that an adversary learns by reading the rows of each group in a hidden order.
 
-    Within each group, the people in the hidden order (`group_id`, `value`, `order`, which is distinct) are
-    put against the published rows (`group_id`, `value`, in file order) one by one. Groups that publish more
-    rows than they have people here are left out.
+    The people who may be in each group (`group_id`, `value`, `order`) need not be in it: of each published
+    row (`group_id`, `value`, in file order), the expected place in the hidden order is the mean place of
+    those who may be there and have its value; where several rows of a group have this value, each is given
+    its share of them. Groups with rows that nobody may have are left out. However many of the people are in
+    other groups, rows that are shuffled in each group hit by chance alone.
 
     Returns
     -------
-    dict
-        `rows` compared; `hits`: rows that carry the value of the person at the same place; `expected` by
-        chance; `p`: how rare so many hits or more are under a random order.
+    pl.DataFrame
+        A row for each `rule`: rows ascend, rows descend, and of the groups of each size the one permutation
+        of ranks that all of them follow most. `rows` compared; `hits`: rows with the value that is expected
+        at their place; `expected` by chance; `p`: how rare so many hits or more are under a random order,
+        times the permutations there are; `possible`: the same if rows did ascend, so far as people can be
+        placed.
     """
-    rows = published.with_columns(pl.int_range(pl.len()).over("group_id").alias("place"))
-    people = hosted.sort("order").with_columns(pl.int_range(pl.len()).over("group_id").alias("place"))
-    whole = (
-        rows.group_by("group_id")
-        .len("rows")
-        .join(people.group_by("group_id").len("people"), on="group_id")
-        .filter((pl.col("rows") == pl.col("people")) & (pl.col("rows") > 1))
+    rows, expected, placed = _side_by_side(published, hosted)
+    sizes = [] if rows.is_empty() else rows["size"].unique().sort().to_list()
+    hits, own, most = {"forwards": 0, "backwards": 0}, {}, 0
+    for size in sizes:
+        shown, true, likely = (
+            table.filter(pl.col("size") == size)["code"].to_numpy().reshape(-1, size)
+            for table in (rows, expected, placed)
+        )
+        hits["forwards"] += int((shown == true).sum())
+        hits["backwards"] += int((shown == true[:, ::-1]).sum())
+        most += int((likely == true).sum())
+        if size <= LARGEST_PERMUTED:
+            alike = np.array([[np.sum(shown[:, i] == true[:, j]) for j in range(size)] for i in range(size)])
+            # The permutation with the most hits of all, without trying each.
+            best = scipy.optimize.linear_sum_assignment(alike, maximize=True)
+            own[size] = int(alike[best].sum())
+    everywhere = _compositions(rows)
+    possible = _chance_of(everywhere, most)
+    found = [
+        (rule, len(rows), number, _mean(everywhere), _chance_of(everywhere, number), possible)
+        for rule, number in hits.items()
+    ]
+    for size, number in own.items():
+        here = [(counts, groups) for counts, groups in everywhere if sum(counts) == size]
+        p = min(1.0, _chance_of(here, number) * factorial(size))
+        found.append((f"groups of {size}", size * sum(n for _, n in here), number, _mean(here), p, 1.0))
+    names = ["rule", "rows", "hits", "expected", "p", "possible"]
+    return pl.DataFrame(found, schema=dict(zip(names, ORDER_TYPES, strict=True)), orient="row")
+
+
+def follows_values(published: pl.DataFrame) -> bool:
+    """Whether rows of all groups are in one order of their values: then it says nothing that values don't.
+
+    The order is that of the values themselves, either way, or any other (of a tool's own codes) if pairs of
+    neighbours that come several times (`group_id`, `value`, in file order) agree more often than by chance.
+    """
+    rows = published.select("group_id", above=pl.col("value").rank("dense").cast(pl.Int64))
+    pairs = (
+        rows.with_columns(below=pl.col("above").shift(-1).over("group_id"))
+        .filter(pl.col("above") != pl.col("below"))
+        .select("above", "below")
     )
-    pairs = rows.join(people, on=["group_id", "place"], suffix="_true").join(whole, on="group_id", how="semi")
-    if pairs.is_empty():
-        return {"rows": 0, "hits": 0, "expected": 0.0, "p": 1.0}
-    hits = pairs.select((pl.col("value") == pl.col("value_true")).sum()).item()
-    # How often a group holds each of its values, and how many groups hold theirs so.
-    held = pairs.group_by("group_id", "value").len().sort("group_id", "len")
-    alike = (
-        held.group_by("group_id", maintain_order=True).agg("len").group_by("len").len("groups").sort("len")
-    )
-    compositions = [(tuple(counts), groups) for counts, groups in alike.iter_rows()]
-    moments = [(*_random_hits(counts), groups) for counts, groups in compositions]
-    mean = sum(expected * groups for expected, _, groups in moments)
-    variance = sum(spread * groups for _, spread, groups in moments)
-    if len(pairs) <= EXACT_ROWS and max(sum(counts) for counts, _ in compositions) <= EXACT_GROUP:
-        chances = [_hits_of_a_group(counts) for counts, groups in compositions for _ in range(groups)]
-        p = float(min(1.0, _of_the_sum(chances)[hits:].sum()))
-    else:
-        p = 0.5 if variance <= 0 else float(scipy.stats.norm.sf((hits - mean) / sqrt(variance)))
-    return {"rows": len(pairs), "hits": hits, "expected": mean, "p": p}
+    if pairs.is_empty() or pairs.select((pl.col("above") < pl.col("below")).n_unique()).item() == 1:
+        return True
+    each = pairs.unique(maintain_order=True)
+    if 2.0 ** (len(each) - len(pairs)) >= CHANCE:
+        return False
+    number = int(pairs.max().max_horizontal().item())
+    graph = scipy.sparse.coo_array((np.ones(len(each)), each.to_numpy().T - 1), shape=(number, number))
+    # Where no value is both above and below another, each is a component of its own.
+    return bool(scipy.sparse.csgraph.connected_components(graph, connection="strong")[0] == number)
 
 
 def ragged_groups(microdata: pl.DataFrame, bounds: Sequence[str]) -> int:
@@ -145,21 +181,17 @@ def marks(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def orders_against(published: pl.DataFrame, hosted: pl.DataFrame, orders: Sequence[str]) -> pl.DataFrame:
-    """Run `order_against` for several known orders, each forwards and backwards.
+    """Run `order_against` for several known orders.
 
     An order is a column of anything that can be sorted (a place in the snapshot, the identifier, the codes of
-    a quasi-identifier). People who are equal in it are taken in the order that says least, by chance. There
-    is a row per order and direction; with k rows, an order is found out if its p is below `CHANCE` / k.
+    a quasi-identifier). With k rows, an order is found out if its p is below `CHANCE` / k.
     """
-    shuffled = hosted.sample(fraction=1, shuffle=True, seed=0)
-    found = []
-    for order in orders:
-        for descending in (False, True):
-            place = shuffled[order].rank("ordinal", descending=descending).cast(pl.Int64)
-            one = order_against(published, shuffled.select("group_id", "value", place.alias("order")))
-            found.append({"order": f"{order}, backwards" if descending else order} | one)
-    schema = {"order": pl.String, "rows": pl.Int64, "hits": pl.Int64, "expected": pl.Float64, "p": pl.Float64}
-    return pl.DataFrame(found, schema=schema, orient="row")
+    return pl.concat(
+        order_against(
+            published, hosted.select("group_id", "value", order=pl.col(order).rank("dense"))
+        ).select(pl.lit(order).alias("order"), pl.all())
+        for order in orders
+    )
 
 
 def numbering_against(hosted: pl.DataFrame) -> dict[str, float | int]:
@@ -261,6 +293,81 @@ def _is_sorted(table: pl.DataFrame) -> bool:
         if not is_alike.any():
             break
     return True
+
+
+def _side_by_side(
+    published: pl.DataFrame, hosted: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """`group_id`, `size`, `code` (of the value) by group and place: as published, as expected, as may be.
+
+    The last is by the place of one person of each share, whom a hash draws.
+    """
+    key = ["group_id", "value"]
+    sized = published.with_columns(size=pl.len().over("group_id"), rows=pl.len().over(key))
+    shares = hosted.join(sized.select(*key, "rows").unique(), on=key, nulls_equal=True).sort(*key, "order")
+    shares = shares.with_columns(
+        share=pl.int_range(pl.len()).over(key) * pl.col("rows") // pl.len().over(key),
+        drawn=pl.Series(mixed(np.arange(len(shares), dtype=np.uint64)), dtype=pl.UInt64),
+    ).filter(pl.len().over(key) >= pl.col("rows"))
+    expected = shares.group_by(*key, "share", maintain_order=True).agg(
+        pl.col("order").mean(),
+        pl.col("order").sort_by("drawn").first().alias("one"),
+        # People who are equal in the order are taken as the hash has it.
+        pl.col("drawn").min(),
+    )
+    whole = sized.select("group_id", "size").unique().filter(pl.col("size") > 1)
+    whole = expected.group_by("group_id").len("size").join(whole, on=["group_id", "size"])
+    values = published["value"].unique().sort().to_frame().with_row_index("code")
+    tables = (sized.drop("size"), expected.sort("order", "drawn"), expected.sort("one", "drawn"))
+    rows, likely, possible = (
+        table.join(whole, on="group_id", maintain_order="left")
+        .join(values, on="value", nulls_equal=True, maintain_order="left")
+        .sort("group_id", maintain_order=True)
+        .select("group_id", "size", "value", "code")
+        for table in tables
+    )
+    return rows, likely, possible
+
+
+def _compositions(rows: pl.DataFrame) -> list[tuple[tuple[int, ...], int]]:
+    """How often a group holds each of its values, and how many groups hold theirs so."""
+    held = rows.group_by("group_id", "value").len().sort("group_id", "len")
+    alike = held.group_by("group_id", maintain_order=True).agg("len").group_by("len").len("groups")
+    return [(tuple(counts), groups) for counts, groups in alike.sort("len").iter_rows()]
+
+
+def _mean(compositions: Sequence[tuple[tuple[int, ...], int]]) -> float:
+    """How many hits are expected of a random order."""
+    return float(sum(_random_hits(counts)[0] * groups for counts, groups in compositions))
+
+
+def _chance_of(compositions: Sequence[tuple[tuple[int, ...], int]], hits: int) -> float:
+    """The chance of so many hits or more under a random order: exact for few rows, else a bound above it.
+
+    References
+    ----------
+    Chernoff, A measure of asymptotic efficiency, Annals of Mathematical Statistics 1952.
+    """
+    mean, most = _mean(compositions), sum(sum(counts) * groups for counts, groups in compositions)
+    if not most:
+        return 1.0
+    if max(sum(counts) for counts, _ in compositions) > EXACT_GROUP:
+        variance = sum(_random_hits(counts)[1] * groups for counts, groups in compositions)
+        return 1.0 if variance <= 0 else float(scipy.stats.norm.sf((hits - mean) / sqrt(variance)))
+    if most <= EXACT_ROWS:
+        each = [_hits_of_a_group(counts) for counts, groups in compositions for _ in range(groups)]
+        return float(min(1.0, _of_the_sum(each)[hits:].sum()))
+    if hits <= mean:
+        return 1.0
+    chances = [
+        (np.arange(sum(counts) + 1), np.log(np.maximum(_hits_of_a_group(counts), 1e-300)), groups)
+        for counts, groups in compositions
+    ]
+
+    def bound(t: float) -> float:
+        return float(sum(n * scipy.special.logsumexp(logs + t * at) for at, logs, n in chances) - t * hits)
+
+    return min(1.0, exp(scipy.optimize.minimize_scalar(bound, bounds=(0, STEEPEST), method="bounded").fun))
 
 
 def _random_hits(held: Sequence[int]) -> tuple[float, float]:

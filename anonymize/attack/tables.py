@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import chain
-from typing import Any
+from math import factorial
 
 import polars as pl
 
 from republish.anonymize.attack.finding import AttackResult, one
 from republish.anonymize.attack.input import AttackInput, TablesInput
+from republish.anonymize.attack.matching import covering_groups
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.attack.side_channels import (
     CERTAIN,
     CHANCE,
     are_numbered_by_content,
     classifier_advantage,
+    follows_values,
     marks,
     numbered_as_sorted,
     numbering_against,
@@ -25,11 +27,15 @@ from republish.anonymize.attack.side_channels import (
     told_apart,
 )
 from republish.anonymize.attack.view import ViewInput
-from republish.anonymize.columns import IDENTIFIER, VALUE, most_of
+from republish.anonymize.columns import IDENTIFIER, VALUE, least_of, most_of
 from republish.anonymize.formats.format import EXTRA
 from republish.anonymize.people.codes import encode
 
 Tables = Mapping[str, pl.DataFrame]
+MANY_GROUPS = 20
+"""So many groups are enough to notice that they are numbered in a hidden order."""
+MOST_PAIRS = 20_000_000
+"""The most pairs of a person and a group that covers them, by which the order of rows is attacked."""
 
 
 def attack_row_order(seen: AttackInput) -> AttackResult:
@@ -38,14 +44,14 @@ def attack_row_order(seen: AttackInput) -> AttackResult:
     if seen.is_own_format:
         rows = sum(len(table) for table in seen.tables.values())
         return one(rows, sum(len(seen.tables[name]) for name in disorderly))
-    return _row_order(seen.tables, disorderly, _hidden_orders(seen))
+    return _row_order(seen.tables, disorderly, seen)
 
 
 def attack_numbering(seen: AttackInput) -> AttackResult:
     """Judge whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
     if seen.is_own_format:
         return _canonical_numbering(seen)
-    return _numbering(seen.main, seen.orders, _hidden_orders(seen))
+    return _numbering(seen)
 
 
 def attack_intervals(seen: AttackInput) -> AttackResult:
@@ -57,10 +63,10 @@ def attack_intervals(seen: AttackInput) -> AttackResult:
     return one(boxes["group_id"].n_unique(), ragged_groups(boxes, bounds))
 
 
-def _hidden_orders(seen: AttackInput) -> pl.DataFrame:
+def _hidden_orders(seen: AttackInput, hosts: pl.DataFrame) -> pl.DataFrame:
     """`person`, `value`, `group_id`, and orders that are known: the snapshot's, the identifiers', ….
 
-    Each quasi-identifier has an order too.
+    Each quasi-identifier has an order too. `hosts` has the groups of each `person`.
     """
     ordered = seen.people.select(
         "person",
@@ -69,7 +75,26 @@ def _hidden_orders(seen: AttackInput) -> pl.DataFrame:
         pl.col(IDENTIFIER).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
         *(encode(pl.col(column), qi).alias(f"by_{column}") for column, qi in seen.schema.attributes()),
     )
-    return joined(ordered, seen.hosts.select("person", "group_id"))
+    return ordered.join(hosts.select("person", "group_id"), on="person", maintain_order="left")
+
+
+def _may_be_in(seen: AttackInput) -> pl.DataFrame:
+    """`person`, `group_id`: the person's group, or all that cover them and hold their value.
+
+    Of people whom too many groups cover, none.
+    """
+    if seen.is_linked:
+        return seen.hosts
+    pairs = seen.covered.group_by("groups").agg((pl.len() * pl.col("groups").first()).alias("pairs"))
+    pairs = pairs.sort("groups").filter(pl.col("pairs").cum_sum() <= MOST_PAIRS)
+    few = joined(
+        seen.known, seen.covered.filter(pl.col("groups") <= (most_of(pairs["groups"]) or 0)), how="semi"
+    )
+    pairs = covering_groups(few, seen.published)
+    held = seen.published.values.select("group_id", VALUE)
+    return pairs.join(held, on=["group_id", VALUE], how="semi", maintain_order="left").select(
+        "person", "group_id"
+    )
 
 
 def _canonical_numbering(seen: TablesInput) -> AttackResult:
@@ -109,33 +134,48 @@ def _with_rows(content: pl.DataFrame, table: pl.DataFrame, name: str) -> pl.Data
     return joined(content, text, on="group_id", how="left")
 
 
-def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> AttackResult:
-    """Rows in canonical order say nothing; rows in another are read against hidden orders."""
+def _row_order(tables: Tables, disorderly: list[str], seen: AttackInput) -> AttackResult:
+    """Rows in canonical order say nothing; rows in another are read against hidden orders.
+
+    Rows are undecided if none could be compared, or so few that no order would stand out from chance.
+    """
     rows = sum(len(table) for table in tables.values())
-    rare, leaked = 1.0, 0
+    rare, leaked, undecided = 1.0, 0, 0
     for name in disorderly:
         table = tables[name]
         if VALUE not in table.columns:
             # Quasi-identifiers and counts: their order could only be that of the people.
             continue
         listed = table.select("group_id", VALUE)
+        if follows_values(listed):
+            continue
+        places = _hidden_orders(seen, _may_be_in(seen))
         orders = [column for column in places.columns if column.startswith("by_")]
         found = orders_against(listed, places, orders)
         p = pl.min_horizontal(pl.col("p") * len(found), 1.0)
         rare = min(rare, found.select(p.min()).item())
         leaked = max(leaked, most_of(found.filter(p < CHANCE)["hits"]) or 0)
-    return one(rows, leaked, rare, CHANCE)
+        if rare >= CHANCE <= (least_of(found["possible"]) or 0.0) * len(found):
+            undecided += len(table)
+    return one(rows, leaked, rare, CHANCE, 0 if leaked else undecided)
 
 
-def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.DataFrame) -> AttackResult:
-    groups = table["group_id"].n_unique()
-    if are_numbered_by_content(table, orders):
+def _numbering(seen: AttackInput) -> AttackResult:
+    """Groups numbered by their content say nothing; other numbers are compared with hidden orders.
+
+    Groups are undecided if so few could be compared that no numbering would stand out from chance.
+    """
+    groups = seen.main["group_id"].n_unique()
+    if are_numbered_by_content(seen.main, seen.orders):
         return one(groups, 0, 1.0, CHANCE)
-    tests = [
-        numbering_against(places.select("group_id", pl.col(order).alias("order")))["p"]
-        for order in ("by_snapshot", "by_identifier")
-    ]
-    return one(groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
+    places = _hidden_orders(seen, _may_be_in(seen))
+    orders = ("by_snapshot", "by_identifier")
+    found = [numbering_against(places.select("group_id", order=pl.col(order))) for order in orders]
+    rare = min(1.0, min(one["p"] for one in found) * len(found))
+    compared = places["group_id"].n_unique()
+    # Of so many groups, two numberings follow an order wholly.
+    is_decided = compared >= MANY_GROUPS or 2 * len(found) / factorial(compared) < CHANCE
+    return one(groups, groups if rare < CHANCE else 0, rare, CHANCE, 0 if is_decided else groups)
 
 
 def attack_counterfeits(seen: AttackInput) -> AttackResult:

@@ -45,6 +45,7 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     gaps += _left_out_gaps(material)
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     gaps += [] if attacked and all(map(len, rows)) else [ALGORITHM]
+    gaps += [OWN_ALGORITHM] if material.foreign is not None else []
     return [*gaps, _known_values_gap(attacked), *NEVER_COVERED]
 
 
@@ -195,6 +196,11 @@ ALGORITHM = Gap(
     "Adversaries who know the publisher's algorithm",
     "the attack takes time exponential in the number of people. It is run on single releases of at most four"
     " people, and on tiny instances in the software's own tests and benchmarks.",
+)
+OWN_ALGORITHM = Gap(
+    "Values that another tool's table carries in the numbers of groups or the ends of intervals",
+    "which order of a group's values stands behind them, only the tool's algorithm says, and it was not"
+    " attacked.",
 )
 LEFT_OUT = Text(
     "whoever misses such a person in a release knows that the value is missing. Nothing is promised about"

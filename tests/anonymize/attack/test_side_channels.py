@@ -12,6 +12,7 @@ from republish.anonymize.attack.side_channels import (
     CHANCE,
     are_numbered_by_content,
     classifier_advantage,
+    follows_values,
     is_canonical,
     marks,
     numbering_against,
@@ -59,9 +60,14 @@ def groups_of_four(groups=400, seed=0):
     )
 
 
+def forwards(published, people):
+    """What is found of rows that ascend in one order."""
+    return order_against(published, people).row(0, named=True)
+
+
 def test_rows_left_in_the_snapshot_s_order_tell_every_value():
     people = groups_of_four()
-    found = order_against(people.select("group_id", "value"), people)
+    found = forwards(people.select("group_id", "value"), people)
     assert found["hits"] == found["rows"] == 1600
     assert found["p"] < CHANCE
 
@@ -69,8 +75,8 @@ def test_rows_left_in_the_snapshot_s_order_tell_every_value():
 def test_rows_in_an_order_of_their_own_tell_what_guessing_tells():
     people = groups_of_four()
     found = order_against(people.select("group_id", "value").sort("group_id", "value"), people)
-    assert found["p"] > CHANCE
-    assert found["expected"] == 400
+    assert found.filter(pl.col("p") < CHANCE).is_empty()
+    assert found["expected"].unique().to_list() == [400]
 
 
 def test_group_numbers_in_the_order_of_arrival_are_noticed():
@@ -157,15 +163,31 @@ def test_the_chance_of_hits_is_exact_for_few_rows(groups):
     people = pl.DataFrame(rows, schema=["group_id", "value"], orient="row").with_row_index("order")
     for seed in range(5):
         published = people.sample(fraction=1, shuffle=True, seed=seed).select("group_id", "value")
-        found = order_against(published, people)
+        found = forwards(published, people)
         assert found["p"] == pytest.approx(hits_by_trying(groups, found["hits"]))
 
 
+@pytest.mark.parametrize(
+    "groups", [["aab"] * 9, ["abc"] * 20 + ["abcd"] * 9, ["aabb"] * 8 + ["abbb"] * 4 + ["cc"]]
+)
+def test_where_rows_are_too_many_the_chance_is_bounded_from_above(monkeypatch, groups):
+    rows = [(number, value) for number, values in enumerate(groups) for value in values]
+    people = pl.DataFrame(rows, schema=["group_id", "value"], orient="row").with_row_index("order")
+    for mixed_up in range(0, len(groups), 4):
+        published = people.sort(pl.col("group_id") >= mixed_up, "value").select("group_id", "value")
+        exact = forwards(published, people)["p"]
+        with monkeypatch.context() as patched:
+            patched.setattr(side_channels, "EXACT_ROWS", 0)
+            bound = forwards(published, people)["p"]
+        assert exact * (1 - 1e-9) <= bound
+        assert bound <= 60 * exact
+
+
 @pytest.mark.parametrize("groups", [["aab"], ["aab", "abcd"], ["aabb", "abbb", "cc"]])
-def test_where_rows_are_too_many_chance_is_normal_with_the_mean_and_variance_of_all_orders(
+def test_where_groups_are_too_large_chance_is_normal_with_the_mean_and_variance_of_all_orders(
     monkeypatch, groups
 ):
-    monkeypatch.setattr(side_channels, "EXACT_ROWS", 0)
+    monkeypatch.setattr(side_channels, "EXACT_GROUP", 0)
     rows = [(number, value) for number, values in enumerate(groups) for value in values]
     people = pl.DataFrame(rows, schema=["group_id", "value"], orient="row").with_row_index("order")
     every = [
@@ -173,31 +195,82 @@ def test_where_rows_are_too_many_chance_is_normal_with_the_mean_and_variance_of_
         for values in groups
     ]
     mean, variance = sum(map(np.mean, every)), sum(map(np.var, every))
-    found = order_against(people.select("group_id", "value"), people)
+    found = forwards(people.select("group_id", "value"), people)
     assert found["expected"] == pytest.approx(mean)
     assert found["p"] == pytest.approx(NormalDist().cdf((mean - len(people)) / variance**0.5))
 
 
 def test_fourteen_pairs_in_somebodys_order_are_enough():
     pairs = pl.DataFrame({"group_id": np.repeat(np.arange(14), 2), "value": [*"ab"] * 14, "order": range(28)})
-    assert order_against(pairs.select("group_id", "value"), pairs)["p"] == 2**-14 < CHANCE
-    assert order_against(pairs.head(26).select("group_id", "value"), pairs.head(26))["p"] == 2**-13 > CHANCE
+    assert forwards(pairs.select("group_id", "value"), pairs)["p"] == 2**-14 < CHANCE
+    fewer = forwards(pairs.head(26).select("group_id", "value"), pairs.head(26))
+    assert fewer["p"] == fewer["possible"] == 2**-13 > CHANCE
 
 
-def test_rows_in_the_order_of_age_are_found_out_either_way():
+TURNS = {
+    "ascending": (0, 1, 2, 3),
+    "descending": (3, 2, 1, 0),
+    "turned by one": (1, 2, 3, 0),
+    "from the middle": (1, 2, 0, 3),
+}
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_rows_in_any_permutation_of_the_order_of_age_are_found_out(turn):
     rng = np.random.default_rng(5)
     people = groups_of_four(60).drop("order")
     people = people.with_columns(
-        age=pl.Series(rng.integers(20, 90, len(people))),
+        age=pl.Series(rng.permutation(len(people))),
         identifier=pl.Series([f"p{n}" for n in rng.permutation(len(people))]),
     )
-    for descending in (False, True):
-        listed = people.sort("group_id", "age", descending=[False, descending]).select("group_id", "value")
-        found = orders_against(listed, people, ["age", "identifier"])
-        leaks = found.filter(pl.col("p") < CHANCE / len(found))["order"].to_list()
-        assert leaks == (["age, backwards"] if descending else ["age"])
-    canonical = people.select("group_id", "value").sort("group_id", "value")
-    assert orders_against(canonical, people, ["age", "identifier"])["p"].min() > CHANCE / 4
+    place = np.argsort(np.array(TURNS[turn]))
+    by_age = people.sort("group_id", "age").with_columns(place=pl.Series(np.tile(place, 60)))
+    listed = by_age.sort("group_id", "place").select("group_id", "value")
+    found = orders_against(listed, people, ["age", "identifier"])
+    leaks = found.filter(pl.col("p") < CHANCE / len(found)).select("order", "rule").rows()
+    plain = {"ascending": [("age", "forwards")], "descending": [("age", "backwards")]}
+    assert {*plain.get(turn, []), ("age", "groups of 4")} <= {*leaks}
+    assert {order for order, _ in leaks} == {"age"}
+    assert not follows_values(listed)
+
+
+def shuffled(people, seed):
+    order = np.random.default_rng(seed).permutation(len(people)).tolist()
+    return people[order].sort("group_id", maintain_order=True).select("group_id", "value")
+
+
+def test_rows_that_are_shuffled_are_found_out_no_more_often_than_chance_allows():
+    """Groups of three sizes, and of each value several people who may have it, of whom one has."""
+    rng = np.random.default_rng(1)
+    size = rng.integers(2, 6, 40)
+    people = pl.DataFrame(
+        {
+            "group_id": np.repeat(np.arange(40), size),
+            "value": np.concatenate([rng.permutation(7)[:k] for k in size]),
+        }
+    )
+    may_be = pl.concat([people, people.gather_every(2), people.gather_every(3)])
+    may_be = may_be.with_columns(age=pl.Series(rng.integers(0, 90, len(may_be))), place=range(len(may_be)))
+    rare = []
+    for seed in range(100):
+        found = orders_against(shuffled(people, seed), may_be, ["age", "place"])
+        rare.append(found["p"].min() * len(found))
+    # Within three standard deviations of what so many honest tables may do.
+    for level in (0.2, 0.05):
+        assert sum(p < level for p in rare) <= 100 * level + 3 * (100 * level * (1 - level)) ** 0.5
+
+
+def test_rows_in_one_order_of_their_values_say_nothing_more():
+    people = groups_of_four(60)
+    codes = np.random.default_rng(2).permutation(20)
+    by_code = people.with_columns(code=pl.col("value").replace_strict(range(20), codes.tolist()))
+    for key, descending in (("value", False), ("value", True), ("code", False)):
+        listed = by_code.sort("group_id", key, descending=[False, descending])
+        assert follows_values(listed.select("group_id", "value"))
+    assert not any(follows_values(shuffled(people, seed)) for seed in range(20))
+    # Of values that hardly ever come again, any order could be one of theirs.
+    rare = people.with_columns(value=pl.Series(np.random.default_rng(3).permutation(240)))
+    assert not follows_values(shuffled(rare, 0))
 
 
 def test_eight_groups_numbered_in_order_are_noticed():
