@@ -110,6 +110,7 @@ def _own_releases(named: list[Path], home: Path | None = None) -> list[Path]:
     from republish.orchestration.series.other_series import chain_of
     from republish.orchestration.series.series import Series
     from republish.orchestration.storage.home import Home
+    from republish.orchestration.storage.leftovers import settle
 
     if len(named) > 1 or named[0].suffix not in (".yaml", ".yml"):
         raise PublishedFolderError(
@@ -122,6 +123,7 @@ def _own_releases(named: list[Path], home: Path | None = None) -> list[Path]:
     if not series.published_folder.is_dir():
         raise PublishedFolderError(f"{series.published_folder}: nothing is released of {series.name} yet")
     declared = file.contract
+    settle(series.home, declared.product)
     return [
         series.home.published(declared.product, name)
         for name in chain_of(series.home, declared.product, declared.series)

@@ -69,6 +69,7 @@ def forget(
     from republish.orchestration.rights.retention import absent, forget_absent, would_be_forgotten
     from republish.orchestration.series.homes import series_at
     from republish.orchestration.series.pending_erasures import all_forgotten_again
+    from republish.orchestration.storage.leftovers import settle
     from republish.orchestration.storage.log import note
 
     file = load_contract(contract)
@@ -81,6 +82,7 @@ def forget(
             note(series.home, "all forgotten again", series.name, file.sha256)
         out.print("releases go on" if settled else "nobody is to be forgotten again")
         return
+    settle(series.home, file.contract.product)
     given = 0
     if by_rule:
         if identifiers is not None or again is not None:

@@ -44,6 +44,7 @@ def person(
     from republish.orchestration.rights.find import find
     from republish.orchestration.rights.pages import write_sheet
     from republish.orchestration.series.homes import series_at
+    from republish.orchestration.storage.leftovers import settle
     from republish.orchestration.storage.log import note
 
     file = load_contract(contract)
@@ -51,6 +52,7 @@ def person(
     asked = read_identifiers(identifier)
     if len(asked) > 1:
         raise PersonError(f"{len(asked)} identifiers are given: a sheet is about one person")
+    settle(series.home, file.contract.product)
     found = find(series, asked[0])
     today = dt.datetime.now(dt.UTC).date().isoformat()
     page, content = write_sheet(folder, found, file.contract, today, language)

@@ -27,13 +27,13 @@ def tidy(
 
     Of the releases that these runs made, Dagster then shows only what their checks found. Runs of the last
     releases stay, and so do runs that are not over and runs of releases that are not published. Nothing that
-    republish has published or builds on is touched. What a backup that was killed left in the home is
-    deleted, too.
+    republish has published or builds on is touched. What other commands that were killed left of people in
+    the home is deleted, or finished, too.
     """
     from republish.orchestration.dagster.tidy import delete_runs, old_runs
     from republish.orchestration.storage.home import RELEASING, Home, only_one
+    from republish.orchestration.storage.leftovers import settle
     from republish.orchestration.storage.log import note
-    from republish.orchestration.storage.store import clear_staged
 
     place = Home.named(home)
     if not (found := old_runs(place, keep)):
@@ -46,7 +46,7 @@ def tidy(
             runs = f"{len(old.runs):,} {'run' if len(old.runs) == 1 else 'runs'}"
             out.print(f"{old.product}/{old.series}  {runs} of releases before {old.before}")
         if delete:
-            clear_staged(place)
+            settle(place)
             if found:
                 note(place, "tidy", runs=sum(len(old.runs) for old in found))
             for old in found:

@@ -32,7 +32,7 @@ from republish.orchestration.series.release_record import COMMITTED
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shard_folders
 from republish.orchestration.storage.home import RELEASING, Home, only_one
-from republish.orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
+from republish.orchestration.storage.replacing import replace_files, replacing
 from republish.orchestration.storage.sealed import read_sealed, write_sealed
 from republish.orchestration.storage.store import (
     clear_partial,
@@ -97,8 +97,10 @@ def forget(
     """
     home, product = series.home, series.contract.product
     root = home.private(product, "")
-    with _all_locked(series, (".lock",) if releasing else (RELEASING, ".lock")):
-        finish_replacing(home, root)
+    with (
+        _all_locked(series, (".lock",) if releasing else (RELEASING, ".lock")),
+        replacing(home, root, f"the people of {product}") as staged,
+    ):
         clear_staged(home)
         for name in _names(series):
             note_last(home, product, name)
@@ -108,7 +110,6 @@ def forget(
         for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
             clear_partial(folder)  # what a run that was killed wrote half has people's rows, too
         kept = _kept(series, identifiers, more)
-        staged = begin_replacing(root)
         for one in kept:
             _stage(one, staged / one.asked.name, again=again)
         for one in kept:

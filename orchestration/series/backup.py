@@ -23,21 +23,28 @@ from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.series.pending_erasures import note_forgettings, note_unknown
 from republish.orchestration.series.releases_after_backup import note_since
 from republish.orchestration.storage.home import Home, only_one, private_folder, public_folder
+from republish.orchestration.storage.leftovers import settle
 from republish.orchestration.storage.log import LOG, lines_since, note
 from republish.orchestration.storage.manifest import MANIFEST, release_folders, verify_series
-from republish.orchestration.storage.packed import pack, unpack
+from republish.orchestration.storage.packed import half_written, pack, unpack
+from republish.orchestration.storage.replacing import settle_replacing
 from republish.orchestration.storage.store import (
     BACKING_UP,
+    INTO,
     PARTIAL,
     STAGED,
+    clear_packed,
     clear_partial,
     make_public,
     sha256,
+    write_text,
 )
 
 FORM = 1
 """Raised when a backup is another thing."""
-NOT_KEPT = re.compile(rf"{re.escape(STAGED)}|\.(.*-)?lock|\.releasing|\..*{re.escape(PARTIAL)}")
+NOT_KEPT = re.compile(
+    rf"{re.escape(STAGED)}|{re.escape(INTO)}|\.(.*-)?lock|\.releasing|\..*{re.escape(PARTIAL)}"
+)
 """Names of locks, and of what is half written."""
 PATIENCE = 24 * 3600
 """Seconds that a backup waits for the step of a release to end."""
@@ -85,7 +92,9 @@ def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
         only_one(private_folder(file.parent), f"a backup in {file.parent}", name=BACKING_UP),
         only_one(home.path, f"a backup of {home.path}", name=BACKING_UP, patience=PATIENCE),
     ):
+        clear_packed(home)
         clear_partial(file.parent)
+        settle(home)
         with _at_one_moment(home, with_key=with_key) as staged:
             has_key = (staged / "secret.key").exists()
             made = Backup(file, now.isoformat(timespec="seconds"), _published(Home(staged)), has_key, {})
@@ -95,6 +104,7 @@ def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
                 "fingerprint": _fingerprint(home),
                 **{name: getattr(made, name) for name in ("at", "releases", "has_key")},
             }
+            write_text(home.path / INTO, f"{half_written(file).absolute()}")
             pack(staged, file, described, _seal_key(home))
         note(home, "backup", has_key=has_key)
     return made
@@ -237,6 +247,7 @@ def _at_one_moment(home: Home, *, with_key: bool) -> Iterator[Path]:
         yield staged
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+        (home.path / INTO).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -246,6 +257,8 @@ def _quiet(home: Home) -> Iterator[None]:
         for folder in sorted(path for path in home.path.glob("private/*/[!.]*") if path.is_dir()):
             what = f"series {folder.parent.name}/{folder.name}"
             held.enter_context(only_one(folder, what, patience=PATIENCE))
+        for root in home.path.glob("private/*"):
+            settle_replacing(home, root)
         for what, name in (("the people of its products", ".people-lock"), ("the log", ".log-lock")):
             held.enter_context(only_one(home.path, what, name=name))
         yield

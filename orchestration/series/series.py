@@ -46,7 +46,7 @@ from republish.orchestration.series.release_record import (
 from republish.orchestration.storage.history import History
 from republish.orchestration.storage.home import Home, only_one
 from republish.orchestration.storage.manifest import MANIFEST, verify_release, verify_series
-from republish.orchestration.storage.replacing import finish_replacing
+from republish.orchestration.storage.replacing import settle_replacing
 from republish.orchestration.storage.store import clear_partial, clear_staged, read_json, read_table, sha256
 
 _log = logging.getLogger(__name__)
@@ -192,8 +192,9 @@ class Series:
     def locked(self) -> Iterator[None]:
         """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
         with only_one(self.private_folder, f"series {self.name}"):
-            finish_replacing(self.home, self.private_folder.parent)
+            settle_replacing(self.home, self.private_folder.parent)
             clear_staged(self.home)
+            clear_partial(self.private_folder)
             on_disk = self.check()
             clear_partial(self.published_folder)
             vouched = self._facts(on_disk).published

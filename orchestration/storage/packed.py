@@ -38,7 +38,8 @@ def pack(folder: Path, file: Path, described: Mapping[str, Any], key: bytes) -> 
     key
         What the list is sealed with.
     """
-    partial = private_folder(file.parent) / f".{file.name}{PARTIAL}"
+    private_folder(file.parent)
+    partial = half_written(file)
     digests = {}
     try:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -55,6 +56,11 @@ def pack(folder: Path, file: Path, described: Mapping[str, Any], key: bytes) -> 
     finally:
         partial.unlink(missing_ok=True)
     return len(digests)
+
+
+def half_written(file: Path) -> Path:
+    """The file that becomes the packed one."""
+    return file.with_name(f".{file.name}{PARTIAL}")
 
 
 def unpack(file: Path, folder: Path, key: Callable[[Mapping[str, Any]], bytes]) -> dict[str, Any]:

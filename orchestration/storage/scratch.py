@@ -15,9 +15,7 @@ PREFIX, LOCK = "republish-", ".lock"
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A temporary folder for its owner alone. Folders that killed processes left are deleted first."""
-    for lock in Path(gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
-        with suppress(FileNotFoundError):  # its process has just ended, and deleted it
-            _delete_if_left(lock.parent)
+    clear_scratch()
     with (
         TemporaryDirectory(prefix=PREFIX) as place,
         only_one(Path(place), "a folder of temporary files", name=LOCK),
@@ -25,6 +23,13 @@ def scratch_folder() -> Iterator[Path]:
         folder = Path(place, "files")
         folder.mkdir(mode=0o700)
         yield folder
+
+
+def clear_scratch() -> None:
+    """Delete the temporary folders that killed processes of this user left."""
+    for lock in Path(gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(FileNotFoundError):  # its process has just ended, and deleted it
+            _delete_if_left(lock.parent)
 
 
 def _delete_if_left(place: Path) -> None:

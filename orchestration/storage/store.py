@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -17,6 +18,8 @@ from republish.anonymize.errors import HomeError
 from republish.orchestration.limits import check
 from republish.orchestration.storage.home import Home, for_the_group, if_free, private_folder, sync
 
+_log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 SUMS = "SHA256SUMS"
 """The digests of all files of a published folder, its manifest included, as coreutils check them."""
@@ -25,6 +28,8 @@ PARTIAL = ".partial"
 
 STAGED = ".backup"
 """In the home, while it is backed up: links to its files as they were at one moment."""
+INTO = ".backup-into"
+"""In the home meanwhile: the path of the file, half written, that it is packed into."""
 BACKING_UP = ".backup-lock"
 """The lock of a home that is backed up, and of a folder of backups."""
 
@@ -151,11 +156,29 @@ def clear_partial(folder: Path) -> None:
 
 
 def clear_staged(home: Home) -> None:
-    """Remove what a backup that was killed left of everybody in a home; that of a live one is left alone."""
-    if (home.path / STAGED).exists():
+    """Remove what a backup that was killed left of everybody in a home, and where it was packed.
+
+    What a live backup has is left alone.
+    """
+    if (home.path / STAGED).exists() or (home.path / INTO).exists():
         with if_free(home.path, BACKING_UP) as is_dead:
             if is_dead:
-                shutil.rmtree(home.path / STAGED)
+                shutil.rmtree(home.path / STAGED, ignore_errors=True)
+                clear_packed(home)
+
+
+def clear_packed(home: Home) -> None:
+    """Remove the file that a backup had packed half when it was killed, and the note on it.
+
+    Whoever calls holds the home's lock of backups.
+    """
+    noted = home.path / INTO
+    if noted.exists():
+        half = Path(noted.read_text(encoding="utf-8"))
+        if half.name.startswith(".") and half.name.endswith(PARTIAL) and half.is_file():
+            half.unlink()
+            _log.warning("%s: was left by a backup that was killed, and is removed", half)
+        noted.unlink()
 
 
 def read_table(file: Path, columns: list[str] | None = None) -> pl.DataFrame:

@@ -38,6 +38,7 @@ def goes_on(hospital, home, people, *, again):
     series = hospital.series(home)
     with series.locked():
         rows = [one.rows for one in what_is_kept(series, people)]
+        assert not list(home.rglob(".replacing")), "what was staged is left over"
     gone = forgotten(series.home, "hospital")["person"]
     is_done = comparable(series.home, pl.Series(people)).is_in(gone.implode()).all()
     assert counted(home) == [len(people)] * is_done, "the log says something else"

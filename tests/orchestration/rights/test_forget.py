@@ -21,8 +21,8 @@ from republish.orchestration.rights.forget import forget, what_is_kept
 from republish.orchestration.rights.pages import sheet
 from republish.orchestration.series.persons import comparable
 from republish.orchestration.series.series import Series
-from republish.orchestration.storage.home import Home
-from republish.orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
+from republish.orchestration.storage.home import Home, only_one
+from republish.orchestration.storage.replacing import replace_files, replacing, settle_replacing
 from republish.orchestration.storage.store import read_json, read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, noted, published
 from tests.killed import kill_points
@@ -417,21 +417,108 @@ def test_what_version_0_3_wrote_of_the_forgotten_still_counts(home, series, peop
     assert find(series, people[0]).forgotten_through == SECOND
 
 
-def test_two_processes_may_put_files_in_their_places_at_once(home, tmp_path, monkeypatch):
-    """A series that is begun just now is locked by nobody else, and finishes what it finds as well."""
+def test_what_another_process_finds_while_files_are_put_in_their_places_is_left_to_the_first(
+    home, tmp_path, monkeypatch, caplog
+):
+    """A series that is begun just now is locked by nobody else."""
     replace, others = os.replace, []
 
     def after_another(source, target):
         if not others:
             others.append(target)
-            finish_replacing(home, folder)
+            settle_replacing(home, folder)
         replace(source, target)
 
     home, folder = Home.at(home), tmp_path / "files"
-    (begin_replacing(folder) / "one").write_text("new")
-    monkeypatch.setattr(os, "replace", after_another)
-    replace_files(home, folder, [], {"what": "forget"})
+    with replacing(home, folder, "some files") as staged:
+        (staged / "one").write_text("new")
+        settle_replacing(home, folder)
+        assert (staged / "one").exists()
+        monkeypatch.setattr(os, "replace", after_another)
+        replace_files(home, folder, [], {"what": "forget"})
+    assert others
+    assert "another command takes people out of these files at this moment" in caplog.text
     assert (folder / "one").read_text() == "new"
     assert not (folder / ".replacing").exists()
     assert noted(home.path)[-1]["what"] == "forget"
     assert len(noted(home.path)) == 3
+
+
+# ---- killed, and another command comes next
+
+
+@pytest.fixture
+def killed_while(home, series, people, monkeypatch, tmp_path):
+    """Kill the command while it writes new files, or while it puts them in place."""
+
+    def killed(by_name):
+        def kill(_, folder, *_words):
+            shutil.copytree(
+                folder / ".replacing", tmp_path / "staged"
+            )  # a process that is killed cleans nothing
+            raise KeyboardInterrupt
+
+        function = {"writing": "rights.forget.replace_files", "replacing": "storage.replacing._finish"}[
+            by_name
+        ]
+        with monkeypatch.context() as patch:
+            patch.setattr(f"republish.orchestration.{function}", kill)
+            with pytest.raises(KeyboardInterrupt):
+                forget(series, people, again=False)
+        left = home / "private/hospital/.replacing"
+        shutil.rmtree(left, ignore_errors=True)
+        shutil.move(tmp_path / "staged", left)
+        assert len(list(left.rglob("*.parquet"))) > 5
+        assert read_table(left / f"v1/{FIRST}/snapshot.parquet").height > 100
+
+    return killed
+
+
+def run(*words, **more):
+    return CliRunner().invoke(app, [*map(str, words)], catch_exceptions=False, **more)
+
+
+NEXT = {
+    "release": lambda hospital, home, _: run(
+        "release", hospital.contract, "--home", home, "--through", SECOND
+    ),
+    "forget": lambda hospital, home, _: run("forget", hospital.contract, "--home", home, input="P99999999\n"),
+    "person": lambda hospital, home, folder: run(
+        "person", hospital.contract, "--home", home, "--out", folder, input="P99999999\n"
+    ),
+    "backup": lambda _, home, folder: run("backup", home, "--out", folder / "monday.tar"),
+    "tidy": lambda _, home, _folder: run("tidy", "--home", home, "--delete"),
+    "audit": lambda hospital, home, _: run("audit", hospital.contract, "--home", home, "--seconds", "0.1"),
+}
+
+
+@pytest.mark.parametrize("command", NEXT)
+@pytest.mark.parametrize("stage", ["writing", "replacing"])
+def test_the_next_command_finishes_or_removes_what_a_killed_one_wrote_and_says_so(
+    hospital, home, series, people, killed_while, tmp_path, caplog, command, stage
+):
+    killed_while(stage)
+    NEXT[command](hospital, home, tmp_path / "out")
+    assert not list(home.rglob(".replacing"))
+    assert f"{home / 'private/hospital'}: a command was killed" in caplog.text
+    kept = sum(one.rows for one in what_is_kept(series, people))
+    assert (kept > SOME, counted(home)) == ((True, []) if stage == "writing" else (False, [SOME]))
+
+
+def test_what_a_killed_command_wrote_half_is_gone_before_a_person_is_answered(hospital, home, tmp_path):
+    left = [
+        home / f"private/hospital/v1/{name}"
+        for name in (
+            ".people.parquet.partial",
+            f"{FIRST}/.snapshot.parquet.partial",
+            f"{FIRST}/.merging.partial",
+        )
+    ]
+    for path in left[:2]:
+        path.write_bytes(b"people")
+    left[2].mkdir()
+    with only_one(home / "private/hospital/v1", "the series"):
+        NEXT["person"](hospital, home, tmp_path / "out")
+        assert all(path.exists() for path in left)  # a release is being made, it may be
+    NEXT["person"](hospital, home, tmp_path / "out")
+    assert not any(path.exists() for path in left)

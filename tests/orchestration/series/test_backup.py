@@ -304,6 +304,18 @@ def test_what_a_backup_that_was_killed_left_of_everybody_is_gone(hospital, home,
     assert not (home / ".backup").exists()
 
 
+def test_the_half_written_file_of_a_backup_that_was_killed_is_gone_wherever_it_lies(
+    home, key_in_home, tmp_path
+):
+    back_up(Home(home), tmp_path / "one/monday.tar")
+    half = (tmp_path / "one/monday.tar").rename(tmp_path / "one/.monday.tar.partial")
+    (home / ".backup-into").write_text(f"{half}")
+    back_up(Home(home), tmp_path / "another/tuesday.tar")
+    assert not half.exists()
+    assert not (home / ".backup-into").exists()
+    back_up(Home(home), half.with_name("monday.tar"))
+
+
 def test_what_a_backup_has_that_is_being_made_is_left_alone(hospital, home, key_in_home):
     (home / ".backup").mkdir()
     with only_one(home, "a backup", name=".backup-lock"):
