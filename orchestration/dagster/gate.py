@@ -37,6 +37,9 @@ class Refusal:
     reason: str
 
 
+_READ_ONLY = Refusal(403, "These pages are read only")
+
+
 @dataclass(frozen=True)
 class Gate:
     """An ASGI app that passes on to another one what the browser of the token's owner asks."""
@@ -57,15 +60,14 @@ class Gate:
             await self.app(scope, receive, send)
             return
         asked = _Asked(scope)
-        refusal = self._of_strangers(asked) or _of_other_forms(asked)
+        refusal = self._of_strangers(asked) or _of_paths(asked) or _of_other_forms(asked)
         if refusal is None and asked.method == "GET" and self._is_ours(asked.tokens):
             await _answer(send, 303, headers=self._let_in(asked))
             return
         if refusal is None and not self._is_ours([*asked.bearers, *asked.cookies(self._cookie)]):
             refusal = Refusal(401, f"Add ?{TOKEN}=… to the address. The token is {self.token_is}")
-        if refusal is None and self.read_only and asked.method == "POST":
-            content = await _content(receive)
-            refusal, receive = _of_changes(content), _again(content, receive)
+        if refusal is None and self.read_only:
+            refusal, receive = await _of_changes(asked, receive)
         if refusal is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -108,7 +110,7 @@ class _Asked:
     """A request for a page, or for a websocket."""
 
     def __init__(self, scope: Message) -> None:
-        self.method: str = scope.get("method", "")
+        self.method: str = "" if scope["type"] == "websocket" else scope["method"]
         """Empty if it asks for a websocket."""
         self.path: str = scope["path"]
         self._query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -121,9 +123,17 @@ class _Asked:
         """What a header says. One that is there twice says both, which is nothing that is accepted."""
         return ", ".join(self._all(name) or [default])
 
+    def named(self, name: str) -> list[str]:
+        """What the address says under a name."""
+        return [text for named, text in self._query if named == name]
+
     @property
     def tokens(self) -> list[str]:
-        return [text for name, text in self._query if name == TOKEN]
+        return self.named(TOKEN)
+
+    @property
+    def is_graphql(self) -> bool:
+        return self.path.rstrip("/") == GRAPHQL
 
     @property
     def bearers(self) -> list[str]:
@@ -141,10 +151,19 @@ class _Asked:
         return f"/{quote(self.path.lstrip('/'))}{'?' if query else ''}{query}"
 
 
+def _of_paths(asked: _Asked) -> Refusal | None:
+    """The refusal of a path that Dagster's server may read otherwise than it is read here.
+
+    The server's patterns end with `$`, which a line end may follow. No page has such a sign in its address.
+    """
+    if asked.path.startswith("/") and asked.path.isprintable():
+        return None
+    return Refusal(400, "No address here has control characters in it")
+
+
 def _of_other_forms(asked: _Asked) -> Refusal | None:
     """The refusal of what Dagster's own pages never ask, and links, pictures and forms of others could."""
-    is_graphql = asked.path.rstrip("/") == GRAPHQL
-    if asked.method not in ({"POST", ""} if is_graphql else {"GET", "HEAD", ""}):
+    if asked.method not in ({"POST", ""} if asked.is_graphql else {"GET", "HEAD"}):
         return Refusal(405, "GraphQL is asked by POST, and everything else by GET")
     kind = asked.header("content-type").partition(";")[0].strip().lower()
     if asked.method == "POST" and kind != "application/json":
@@ -152,15 +171,48 @@ def _of_other_forms(asked: _Asked) -> Refusal | None:
     return None
 
 
-def _of_changes(content: bytes) -> Refusal | None:
-    """The refusal of a GraphQL query that may change something, or that nobody understands."""
+async def _of_changes(asked: _Asked, receive: Receive) -> tuple[Refusal | None, Receive]:
+    """The refusal of what may change something, or nobody understands, whatever way it is asked.
+
+    Second comes what gives the app the content that was read for it.
+    """
+    queries: list[Any] = asked.named("query")
+    if asked.method == "POST":
+        content = await _content(receive)
+        queries, receive = [*queries, _read(content, "query")], _again(content, receive)
+    elif not asked.method:
+        receive = _without_changes(receive)
+    if any(not isinstance(query, str) for query in queries):
+        return Refusal(400, "This is no GraphQL query"), receive
+    return (_READ_ONLY if any(map(_CHANGES.search, queries)) else None), receive
+
+
+def _without_changes(receive: Receive) -> Receive:
+    """What gives the messages of a websocket, up to the first one that may change something.
+
+    Of messages that begin no query, and those that nobody understands, Dagster makes nothing.
+    """
+
+    async def without() -> Message:
+        message = await receive()
+        if message["type"] == "websocket.receive":
+            query = _read(message.get("text") or message.get("bytes") or b"", "payload", "query")
+            if query is not None and (not isinstance(query, str) or _CHANGES.search(query)):
+                return {"type": "websocket.disconnect", "code": 1008}
+        return message
+
+    return without
+
+
+def _read(content: bytes | str, *names: str) -> Any:
+    """What JSON says under some names, one within another; None if it says nothing there, or is none."""
     try:
-        query = json.loads(content)["query"]
-    except (ValueError, LookupError, TypeError):
-        query = None
-    if not isinstance(query, str):
-        return Refusal(400, "This is no GraphQL query")
-    return Refusal(403, "These pages are read only") if _CHANGES.search(query) else None
+        found = json.loads(content)
+        for name in names:
+            found = found[name]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return found
 
 
 async def _content(receive: Receive) -> bytes:

@@ -1,8 +1,13 @@
 """What the gate in front of Dagster's server lets in: each rule alone, asked without a server."""
 
 import stat
+from urllib.parse import quote
 
+import anyio
 import pytest
+from dagster_webserver.webserver import DagsterWebserver
+from hypothesis import example, given
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route, WebSocketRoute
@@ -68,8 +73,8 @@ def test_a_browser_is_let_in_once_it_has_shown_the_token():
 
 
 def test_the_token_leads_to_this_host_alone():
-    shown = behind().get(f"{HERE}//evil.example/%0d%0ax", params={"token": SECRET})
-    assert shown.headers["location"] == "/evil.example/%0D%0Ax"
+    shown = behind().get(f"{HERE}//evil.example/a%20b", params={"token": SECRET})
+    assert shown.headers["location"] == "/evil.example/a%20b"
 
 
 def test_the_cookie_is_for_our_own_pages_alone():
@@ -209,7 +214,120 @@ def test_nothing_but_graphql_changes_anything(browser, method):
     assert browser.request(method, path, json={}).status_code == 405
 
 
+# ---- the paths that the gate reads, and those that Dagster's server reads
+
+
+def asked(app, path, method="GET", query=b""):
+    """The status of an answer to a path that is passed on as it is."""
+    sent = []
+    headers = [(b"host", b"127.0.0.1:3000"), (b"authorization", f"Bearer {SECRET}".encode())]
+    headers.append((b"content-type", b"application/json"))
+    scope = {"type": "http", "method": method, "path": path, "query_string": query, "headers": headers}
+
+    async def receive():
+        return {"type": "http.request", "body": b'{"query": "{ version }"}'}
+
+    async def send(message):
+        sent.append(message)
+
+    anyio.run(app, scope, receive, send)
+    return sent[0]["status"]
+
+
+class Reached:
+    """Dagster's own routes behind a gate, with pages that note which of them was asked."""
+
+    def __init__(self, **settings):
+        self.route = None
+        routes = [self.noting(route) for route in DagsterWebserver(None, "").build_routes()]
+        self.gate = Gate(Starlette(routes=routes), SECRET, "in a file", **settings)
+
+    def noting(self, route):
+        async def noted(_request):
+            self.route = route.path
+            return JSONResponse({})
+
+        return Route(route.path, noted, methods=route.methods) if isinstance(route, Route) else route
+
+    def by(self, path, method, query=b""):
+        self.route = None
+        return asked(self.gate, path, method, query), self.route
+
+
+SIGNS = [*"/.;?#% \\\n\r\t\0\x0b\x0c\x1c\x7f\x85\xa0\u2028\u202e\ufeffé", "//", "/./", "/../", "%0a", "%2f"]
+PATHS = st.lists(
+    st.sampled_from(["/", "graphql", "Graphql", "/graphql", "report_asset_check", "a", *SIGNS]), max_size=6
+)
+
+
+@given(PATHS.map("".join), st.sampled_from(["GET", "HEAD", "POST", "PUT", "DELETE", "post", "get", "QUERY"]))
+@example("/graphql\n", "GET")
+@example("/graphql\n", "HEAD")
+def test_gate_and_server_read_the_same_paths(path, method):
+    """What changes something is reached by POST alone, and only at the path that the gate takes for it."""
+    status, route = REACHED.by(path, method)
+    if route is None:
+        assert status != 200
+    elif method == "POST":
+        assert (path, route) == ("/graphql", "/graphql")
+    else:
+        assert method in ("GET", "HEAD")
+        assert route != "/graphql"
+        assert not route.startswith("/report_")
+
+
+REACHED = Reached()
+
+
+@pytest.mark.parametrize("sign", [sign for sign in SIGNS if not sign.isprintable()])
+@pytest.mark.parametrize("path", ["/graphql{}", "/{}graphql", "/runs{}", "/assets/a{}b"])
+def test_an_address_with_a_control_character_is_refused(browser, path, sign):
+    shown = browser.get(quote(path.format(sign)), params={"token": SECRET})
+    assert (shown.status_code, shown.text) == (400, "No address here has control characters in it.\n")
+
+
+@pytest.mark.parametrize("path", ["/assets/warehouse/50% é", "/assets/a.b;c/d:e", "/runs/0-1_2~3", "/"])
+def test_pages_of_any_printable_name_are_shown(browser, path):
+    assert browser.get(quote(path)).json()["path"] == path
+
+
 # ---- read only
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("path", ["/graphql", "/runs", "/"])
+def test_what_changes_something_is_refused_by_every_method_where_pages_are_read_only(path, method):
+    reader = let_in(read_only=True)
+    assert reader.request(method, path, params=MUTATION).status_code in (403, 405)
+    for plain in ({"query": "hospital"}, {"q": "mutation"}):
+        assert reader.request(method, "/runs", params=plain).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '{"type": "start", "payload": {"query": "subscription {a} mutation {b}"}}',
+        r'{"type": "start", "payload": {"query": "\u006dutation {b}"}}',
+        '{"type": "start", "payload": {"query": ["mutation {b}"]}}',
+    ],
+)
+def test_a_websocket_ends_with_what_changes_something_where_pages_are_read_only(message):
+    plain = '{"type": "start", "payload": {"query": "subscription {a}"}}'
+    with let_in(read_only=True).websocket_connect(SOCKET, headers={"origin": HERE}) as talking:
+        talking.send_text(plain)
+        assert talking.receive_text() == plain
+        talking.send_text(message)
+        with pytest.raises(WebSocketDisconnect):
+            talking.receive_text()
+
+
+@pytest.mark.parametrize("path", ["/", "/graphql/", "/graphql%0a", "/runs"])
+def test_a_websocket_is_opened_at_graphql_alone(browser, path):
+    with (
+        pytest.raises(WebSocketDisconnect),
+        browser.websocket_connect(SOCKET.replace("/graphql", path), headers={"origin": HERE}),
+    ):
+        pass
 
 
 def test_nothing_can_be_changed_from_pages_that_are_read_only():
