@@ -27,8 +27,8 @@ def tidy(
 
     Of the releases that these runs made, Dagster then shows only what their checks found. Runs of the last
     releases stay, and so do runs that are not over and runs of releases that are not published. Nothing that
-    republish has published or builds on is touched. What other commands that were killed left of people in
-    the home is deleted, or finished, too.
+    republish has published or builds on is touched. What killed commands left of people in the home is
+    deleted, too.
     """
     from republish.orchestration.dagster.tidy import delete_runs, old_runs
     from republish.orchestration.storage.home import RELEASING, Home, only_one
