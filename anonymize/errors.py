@@ -104,10 +104,6 @@ class QueryError(_OfForeignFiles):
     """A count that a published release can't be asked for."""
 
 
-class SketchError(_OfForeignFiles):
-    """A sketch of people that can't be made, read, or compared with another one."""
-
-
 class PersonError(_OfForeignFiles):
     """The request does not name a person, or names none uniquely."""
 

@@ -152,8 +152,6 @@ def _undivided(contract: Product, principle: Principle) -> list[tuple[str, str]]
     why = principle.undivided
     if not why and any(one.values is None for _, one in contract.sensitive_columns()):
         why = "each shard is checked by itself, and by sensitive.values alone: list the values there"
-    if not why and contract.separate_readers:
-        why = "what separate readers could put together is counted over all people at once"
     return [("shards", f"must be 1: {why}")] if why else []
 
 

@@ -102,7 +102,6 @@ def _of_several_rows(contract: Contract[GlobalGuarantee]) -> list[tuple[str, str
     for is_there, name, way_out in (
         (bool(contract.sensitive.not_sensitive), "sensitive.not_sensitive", "leave it out"),
         (bool(contract.corrections), "corrections", "begin a new series"),
-        (contract.separate_readers, "separate_readers", "begin a new series without it"),
     ):
         if is_there:
             message = "is refused with rows: several: its proof is about people with one row"

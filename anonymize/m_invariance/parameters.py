@@ -124,7 +124,6 @@ def _of_several_rows(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
         (bool(parameters.spread), "principle.spread", "a spread", "leave it out"),
         (bool(contract.sensitive.not_sensitive), "sensitive.not_sensitive", "not_sensitive", "leave it out"),
         (bool(contract.corrections), "corrections", "corrections", "begin a new series"),
-        (contract.separate_readers, "separate_readers", "separate_readers", "begin a new series without it"),
         (parameters.adversary == KNOWS_ALGORITHM, "principle.adversary", KNOWS_ALGORITHM, "write paper"),
         (
             parameters.on_ineligible not in ("refuse", "wait"),

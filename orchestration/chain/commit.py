@@ -54,7 +54,6 @@ def commit(
         promises=made.promises,
         figures=made.figures.as_json() | _widths(parts) | _different_people(parts),
         attack=made.audit.figures,
-        together=parts[0].together,
         verdicts=made.audit.verdicts,
         seconds={name: round(spent, 3) for name, spent in seconds.items()},
         files=files,

@@ -19,7 +19,7 @@ from republish.anonymize.people.persons import persons_of, sorted_by_names
 from republish.orchestration.chain.snapshot import everybody_in, kept_snapshot, most_people
 from republish.orchestration.engine import the_engine
 from republish.orchestration.series.facts import Facts, facts_of, sensitive_names
-from republish.orchestration.series.other_series import SHARDS, Sibling, published_releases, sibling, siblings
+from republish.orchestration.series.other_series import published_releases, siblings
 from republish.orchestration.series.persons import comparable, forgotten
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import Shard, ShardJob, jobs_of
@@ -68,11 +68,6 @@ class OtherProduct:
             for name in read_columns(file)
         )
         return {name.lower().removesuffix("_low").removesuffix("_high") for name in names}
-
-    @property
-    def is_divided(self) -> bool:
-        """Whether its people are divided into shards."""
-        return any(one.terms.get(SHARDS, 1) > 1 for one in self._facts)
 
     @property
     def sensitive(self) -> set[str]:
@@ -144,8 +139,6 @@ def _fault(series: Series, other: OtherProduct, shared: int | None) -> str | Non
         return None
     apart = [] if given_away or may_be_joined else [EACH_BY_ITSELF]
     accepted = [SEPARATE_READERS, *apart, OTHER_PEOPLE]
-    if contract.shards > 1 or other.is_divided:
-        accepted.remove(SEPARATE_READERS)  # what both could put together is counted over all people at once
     declared = _declared(series, other)
     if declared in accepted:
         return None
@@ -173,17 +166,6 @@ def _in_both(series: Series, other: OtherProduct, shared: int | None) -> str:
 def _declared(series: Series, other: OtherProduct) -> str | None:
     """The contract's declaration of another product, or else the other one's of it."""
     return series.contract.same_people.get(other.name) or other.declared_of(series.contract.product)
-
-
-def separate_products(series: Series) -> Iterator[Sibling]:
-    """The series of products with the same sensitive column that nobody gets together with this one."""
-    sensitive = {one.name.lower() for _, one in series.contract.sensitive_columns()}
-    for other in other_products(series):
-        if sensitive.isdisjoint(other.sensitive):
-            continue
-        if _declared(series, other) == SEPARATE_READERS:
-            found = (sibling(series.home, other.name, one) for one in other.series)
-            yield from (one for one in found if one is not None)
 
 
 def people_of(home: Home, product: str, series: str) -> pl.DataFrame | None:

@@ -96,7 +96,6 @@ def _publish(series: Series, release: str, folder: Path) -> ReleaseRecord:
         series.number(release),
         committed.figures,
         committed.attack,
-        together=committed.together,
         left_out=(read_json(private / KEPT) or {}).get(LEFT_OUT_STATED, {}),
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
@@ -126,7 +125,7 @@ def describe(
 ) -> Described:
     """What a manifest states of a release, from its figures and those of its attack.
 
-    `further` is what else it states: `together`, `left_out`, `previous`.
+    `further` is what else it states: `left_out`, `previous`.
     """
     contract = file.contract
     principle, sensitive = principle_of(contract), contract.sensitive

@@ -7,23 +7,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from republish.anonymize.attack.knowledge import Knowledge
-from republish.anonymize.attack.together import below_together
-from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
+from republish.anonymize.columns import PSEUDONYM, exactly
 from republish.anonymize.contract import Product
-from republish.anonymize.people.pseudonyms import pseudonyms
 from republish.anonymize.people.rows import different_people, names_in_linkage
 from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.anonymize.principles import principle_of
-from republish.anonymize.promise import Candidates, Promise
 from republish.orchestration.chain.audit import Attacked
 from republish.orchestration.chain.inputs import people_of
-from republish.orchestration.chain.making import Clock, draw, promised, remembered_of
+from republish.orchestration.chain.making import Clock, draw, remembered_of
 from republish.orchestration.chain.merging import write_groups
-from republish.orchestration.chain.population_overlap import separate_products
-from republish.orchestration.series.other_series import separate_siblings
-from republish.orchestration.series.release_record import read_knowledge, write_published, write_tables
-from republish.orchestration.series.series import Series
+from republish.orchestration.series.release_record import write_published, write_tables
 from republish.orchestration.series.shards import ShardJob
 
 
@@ -40,7 +33,6 @@ class ShardResult:
     """The people in the release, where they may have several rows; None where each has one."""
     corrected: int
     """How many sensitive values were wrong so far."""
-    together: Mapping[str, Mapping[str, int]]
     files: Mapping[str, str]
     """SHA-256 (hex) of what is kept, by name in the release's folder."""
     seconds: Mapping[str, float]
@@ -71,14 +63,12 @@ def make_shard(job: ShardJob) -> ShardResult:
         files |= write_published(folder, candidate, linkage, release)
     clock.lap("files")
     release_format = principle_of(contract).format(contract)
-    promise = promised(contract, before.promises)[-1]
     return ShardResult(
         attacked=drawn.attacked,
         figures=candidate.figures,
         widths=release_format.figures(release_format.internal(candidate.published, contract), contract),
         different_people=different_people(candidate.linkage, contract),
         corrected=drawn.corrected,
-        together={} if shard.place else _together(series, people, drawn.knowledge, promise),
         files={f"{shard.place}/{name}".lstrip("/"): digest for name, digest in files.items()},
         seconds=clock.seconds,
     )
@@ -89,34 +79,3 @@ def named_linkage(contract: Product, people: pl.DataFrame, linkage: pl.DataFrame
     names = names_in_linkage(contract)
     named = people.select(exactly(PSEUDONYM, *names)).join(linkage, on=PSEUDONYM)
     return named.drop(PSEUDONYM).sort(pl.all()).rename(names)
-
-
-def _together(
-    series: Series, people: pl.DataFrame, knowledge: Knowledge, promise: Promise
-) -> dict[str, dict[str, int]]:
-    """People whom other series give away together with this release, by series: `v2`, or `clinic/v1`.
-
-    Nobody is to get both (`separate_readers`); if somebody did, so many people would be exposed.
-    """
-    home, contract = series.home, series.contract
-    others = [*separate_siblings(home, contract), *separate_products(series)]
-    stays = knowledge.stays
-    promised = promise.part(Candidates)
-    if not others or promised is None or stays is None:
-        return {}
-    here = stays.people.filter(pl.col("until") == stays.people["until"].max())
-    values = here.join(stays.signatures, on="signature").select("person", "values")
-    columns = [one.name.lower() for _, one in contract.sensitive_columns()]
-    found = {}
-    for other in others:
-        followed = read_knowledge(other.folder, other.committed).stays
-        theirs_too = [name.lower() for name in other.sensitive]
-        if followed is None or set(columns).isdisjoint(theirs_too):
-            continue
-        theirs = pseudonyms(people[IDENTIFIER], other.pseudonym_key(home))
-        names = people.select(person=PSEUDONYM).with_columns(theirs.alias("other"))
-        present = values.join(names, on="person").select("values", person="other")
-        in_both, below = below_together(present, followed, promised.candidates, columns, theirs_too)
-        name = other.name if other.product == contract.product else f"{other.product}/{other.name}"
-        found[name] = {"people": in_both, "below": below}
-    return found

@@ -22,7 +22,6 @@ from republish.orchestration.cli.person import person
 from republish.orchestration.cli.record import record
 from republish.orchestration.cli.release import release
 from republish.orchestration.cli.schema import schema
-from republish.orchestration.cli.sketch import overlap, sketch
 from republish.orchestration.cli.status import status
 from republish.orchestration.cli.tidy import tidy
 from republish.orchestration.cli.ui import ui
@@ -85,7 +84,7 @@ def _before_any_command(
 
 of_a_publisher = (
     *(init, schema, status, release, validate, compare, demo, ui, tidy, backup, restore),
-    *(person, forget, record, catalogue, sketch, overlap),
+    *(person, forget, record, catalogue),
 )
 for command in (*of_a_publisher, verify, estimate, associate, impute, audit):
     app.command()(command)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from republish.anonymize.contract import Product
 from republish.anonymize.errors import ContractError
 from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.contracts.contract_file import ContractFile
@@ -114,17 +113,6 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
                 f" supersedes: {name} (this goes on from it), or separate_readers: true (nobody gets both)"
             )
             raise ContractError(str(file.path), [("series", message)])
-
-
-def separate_siblings(home: Home, contract: Product) -> Iterator[Sibling]:
-    """The other series of a product that nobody gets together with this one, as they were left.
-
-    Those that it goes on from are not among them: their signatures are carried over.
-    """
-    chain = chain_of(home, contract.product, contract.supersedes)
-    for name in siblings(home, contract.product, contract.series):
-        if name not in chain and (other := sibling(home, contract.product, name)) is not None:
-            yield other
 
 
 def superseded(home: Home, file: ContractFile, name: str) -> Sibling:

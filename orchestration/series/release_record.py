@@ -56,8 +56,6 @@ class ReleaseRecord:
     """Figures of the principle and of its format, in one JSON object, under their names."""
     attack: Mapping[str, float | None] = field(default_factory=dict)
     """Figures of all attacks, in the same way."""
-    together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Other series by name: `people` that are in both, and those `below` what was promised together."""
     verdicts: tuple[Verdict, ...] = ()
     """Verdicts of the audit."""
     seconds: Mapping[str, float] = field(default_factory=dict)

@@ -57,7 +57,7 @@ KEYS = {
 }
 """Keys of a manifest; the figures that its principle states come beside."""
 TOGETHER = {"people", "below"}
-"""Counts of another series under `together_with`."""
+"""Counts of another series under `together_with`, in manifests of versions below 0.20."""
 DATED = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 NAMED, HASHED = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "[0-9a-f]{64}"
 WORDED = {
@@ -100,8 +100,6 @@ class Described:
     lone_ends: int | None = None
     """Ends of intervals that are one person's own value, by the attack (`EndFigures`); None without
     intervals, and in releases of versions below 0.5, whose ends are people's values even with `min_width`."""
-    together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Counts of people whom other series give away together with this release, if somebody had both."""
     supersedes: str | None = None
     """The series that this one goes on from, whose signatures and promises people kept."""
     not_sensitive: tuple[Any, ...] = ()
@@ -128,7 +126,6 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
             if described.counts["counterfeits"] and getattr(described, name)
         },
         **({} if described.lone_ends is None else {"lone_ends": described.lone_ends}),
-        **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),
         **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),
         **({"left_out": dict(described.left_out)} if described.left_out else {}),

@@ -286,7 +286,6 @@ def test_people_with_one_row_have_the_pseudonyms_they_always_had():
         ({"principle": DECLARED["principle"] | {"adversary": "knows_algorithm"}}, "Write paper"),
         ({"principle": {"name": "e_equivalence", "m": 3, "e": 2}}, "takes one row for each person"),
         ({"principle": {"name": "streamliner", "l": 3}}, "takes one row for each person"),
-        ({"separate_readers": True}, "separate_readers is refused with rows: several"),
     ],
 )
 def test_what_a_contract_with_several_rows_can_not_say(changes, said):

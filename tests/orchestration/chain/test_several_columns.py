@@ -11,7 +11,7 @@ from republish.orchestration.dagster.metadata import ERROR, of_candidate
 from republish.orchestration.readers.estimate.command import estimate
 from republish.orchestration.readers.estimate.copies import imputed
 from republish.orchestration.rights.find import find
-from tests.hospital import RELEASES, audited, make, manifest, published
+from tests.hospital import RELEASES, audited, make, published
 
 FIRST, SECOND, _ = RELEASES
 TREATMENTS = ["diet", "drug", "rest", "surgery", "talk, alone"]
@@ -169,7 +169,7 @@ def test_shards_have_several_columns_too(several, tmp_path):
     assert audited(several, series, tmp_path / "report")[0] == 0
 
 
-def test_another_series_of_some_of_the_columns_is_intersected_and_does_not_go_on(several, tmp_path):
+def test_another_series_of_some_of_the_columns_does_not_go_on(several, tmp_path):
     home = tmp_path / "home"
     make(several.series(home), FIRST)
     for sensitive in ({"name": "disease"}, [{"name": "treatment"}, {"name": "disease"}]):
@@ -181,17 +181,3 @@ def test_another_series_of_some_of_the_columns_is_intersected_and_does_not_go_on
         assert "must be disease, treatment in this order, as in v1" in message
     several.under(PRINCIPLE, sensitive={"name": "disease"}, series="v2", separate_readers=True)
     make(several.series(home), FIRST)
-    tables = [
-        pl.read_parquet(home / f"published/hospital/{one}/{FIRST}/microdata.parquet") for one in ("v1", "v2")
-    ]
-    linked = [
-        pl.read_parquet(home / f"private/hospital/{one}/{FIRST}/linkage.parquet").join(
-            table.group_by("group_id").agg("disease"), on="group_id"
-        )
-        for one, table in zip(("v1", "v2"), tables, strict=True)
-    ]
-    both = linked[0].join(linked[1], on="patient_id")
-    left = both["disease"].list.set_intersection(both["disease_right"]).list.len()
-    stated = manifest(home, FIRST, "v2")["together_with"]["v1"]
-    assert stated == {"people": both.height, "below": (left < 3).sum()}
-    assert stated["below"] > 20

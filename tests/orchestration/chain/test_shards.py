@@ -525,7 +525,6 @@ def test_a_shard_that_can_not_be_published_is_named(hospital, tmp_path):
     ("keys", "why"),
     [
         ({"sensitive": {"values": None}}, "list the values"),
-        ({"separate_readers": True}, "separate readers"),
         ({"shards": 0}, "shards"),
         ({"shards": "3"}, "shards"),
     ],
