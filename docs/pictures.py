@@ -55,7 +55,7 @@ def main() -> None:
         page.click("Plots", "mean width of age")
         page.run(SCROLL)
         _keep(page, "plots", 1400, 1000)
-    reports(home)
+    report(home)
     component()
 
 
@@ -92,13 +92,12 @@ def component() -> None:
             _keep(page, "component", *WIDE, GRAPH)
 
 
-def reports(home: Home) -> None:
-    """Make the pictures of the report, one for each language."""
-    for name, language, heading in (("report", "en", "Conclusion"), ("report_de", "de", "Ergebnis")):
-        report = _report(home, language)
-        with browser(home.path / "browser", report.parent.as_uri()) as page:
-            page.open(report.name, heading)
-            _keep(page, name, 900, 1160)
+def report(home: Home) -> None:
+    """Make the picture of the report."""
+    written = _report(home)
+    with browser(home.path / "browser", written.parent.as_uri()) as page:
+        page.open(written.name, "Conclusion")
+        _keep(page, "report", 900, 1160)
 
 
 def _checks(series: Series) -> str:
@@ -109,12 +108,11 @@ def _checks(series: Series) -> str:
     return f"{len(committed.verdicts)} / {len(committed.verdicts)} Passed"
 
 
-def _report(home: Home, language: str) -> Path:
+def _report(home: Home) -> Path:
     """The report of an audit of the demo."""
     out = home.path / "report"
     truth, contract = home.path / "demo/snapshots/hospital", home.path / "demo/hospital.yaml"
     options = ["--truth", truth, "--contract", contract, "--private", home.path / "private", "--out", out]
-    options += ["--language", language]
     command = [sys.executable, "-m", "republish", "audit", home.published("hospital", "v1")]
     subprocess.run([*map(str, (*command, *options))], check=True)
     return out / "audit.html"

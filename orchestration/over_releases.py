@@ -9,8 +9,7 @@ from typing import Any
 from republish.anonymize.plot import OverReleases
 from republish.anonymize.promise import Part, Promise
 from republish.anonymize.promise.part import Chart
-from republish.anonymize.text import Text
-from republish.orchestration.languages.language import Language
+from republish.orchestration.written import figure
 
 
 def over_releases(
@@ -18,7 +17,6 @@ def over_releases(
     figures: Mapping[str, Mapping[str, Any]],
     promised: Sequence[Part | None],
     changed: Mapping[int, str],
-    language: Language,
 ) -> OverReleases:
     """The curves of a chart, as far as any release has their figures, and the promised level of each release.
 
@@ -32,34 +30,29 @@ def over_releases(
         The part of that kind that each release promised, or None. Empty where it is promised no more.
     changed
         What changed with which release.
-    language
-        What names are said in.
     """
-    lines = {
-        language.say(curve.words): tuple(one.get(curve.figure) for one in figures.values())
-        for curve in chart.curves
-    }
+    lines = {curve.words: tuple(one.get(curve.figure) for one in figures.values()) for curve in chart.curves}
     levels = tuple(None if part is None or chart.level is None else chart.level(part) for part in promised)
     return OverReleases(
-        language.say(chart.caption),
-        language.say(chart.axis),
+        chart.caption,
+        chart.axis,
         tuple(figures),
         {name: line for name, line in lines.items() if any(line)},
         levels,
-        _promise(chart, levels, language),
+        _promise(chart, levels),
         changed,
         chart.top,
     )
 
 
-def in_words(chart: OverReleases, language: Language) -> str:
+def in_words(chart: OverReleases) -> str:
     """A chart in which nothing moves, in place of straight lines."""
     same = ", ".join(
-        f"{name}: {language.figure(next(one for one in line if one is not None))}"
+        f"{name}: {figure(next(one for one in line if one is not None))}"
         for name, line in chart.lines.items()
     )
-    said = language.say(Text("The same in every release: {figures}.", figures=same))
-    return " ".join((chart.name, said, *([f"({chart.promise})"] if chart.promise else ())))
+    promised = f" ({chart.promise})" if chart.promise else ""
+    return f"{chart.name} The same in every release: {same}.{promised}"
 
 
 def what_changed(parameters: Sequence[Mapping[str, Any]]) -> dict[int, str]:
@@ -88,14 +81,13 @@ def changes_of(promises: Sequence[Promise]) -> list[int]:
     return [place for place, (before, after) in pairs if before != after]
 
 
-def promised_level(chart: Chart, level: float, language: Language) -> str:
+def promised_level(chart: Chart, level: float) -> str:
     """What a line at a promised level is called."""
-    return language.say(Text("promised: {bound} {level:.3g}", bound=Text(chart.bound), level=level))
+    return f"promised: {chart.bound} {level:.3g}"
 
 
-def _promise(chart: Chart, levels: Sequence[float | None], language: Language) -> str:
+def _promise(chart: Chart, levels: Sequence[float | None]) -> str:
     first, *others = dict.fromkeys(level for level in levels if level is not None) or [None]
     if first is None:
         return ""
-    said = promised_level(chart, first, language)
-    return ", ".join((said, *(language.number(f"{level:.3g}") for level in others)))
+    return ", ".join((promised_level(chart, first), *(f"{level:.3g}" for level in others)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -29,13 +29,10 @@ SLANTED = 14
 MOST_NAMES = 12
 """The names of releases on an axis."""
 
-Number = Callable[[str], str]
-"""A number that is written in English, as a language writes it."""
 
-
-def as_svg(chart: ShareChart | OverReleases, number: Number = str) -> str:
+def as_svg(chart: ShareChart | OverReleases) -> str:
     """The chart as an SVG document. The same chart gives the same text."""
-    drawn = _Shares(chart) if isinstance(chart, ShareChart) else _Releases(chart, number)
+    drawn = _Shares(chart) if isinstance(chart, ShareChart) else _Releases(chart)
     size = f'width="{WIDTH}" height="{drawn.height}"'
     font = 'font-family="DejaVu Sans, Verdana, sans-serif" font-size="12"'
     begin = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {drawn.height}" {font}>'
@@ -84,8 +81,8 @@ class _Shares:
 class _Releases:
     """A chart of figures over releases: what was promised is dashed, and a change of parameters dotted."""
 
-    def __init__(self, chart: OverReleases, number: Number):
-        self.chart, self.number = chart, number
+    def __init__(self, chart: OverReleases):
+        self.chart = chart
         self.named = {**dict(zip(chart.lines, COLOURS, strict=False)), chart.promise: PROMISED}
         if not any(chart.promised):
             del self.named[chart.promise]
@@ -99,7 +96,7 @@ class _Releases:
         """Axes, lines, their names, and what changed when."""
         for figure in self.ticks:
             yield f'<path d="M{LEFT} {self._y(figure)}h-4" stroke="black"/>'
-            yield _text(LEFT - 8, self._y(figure) + 4, self.number(f"{figure:g}"), END)
+            yield _text(LEFT - 8, self._y(figure) + 4, f"{figure:g}", END)
         yield from self._releases()
         yield from _frame(self.chart.y_label, self.top)
         for name, line in self.chart.lines.items():

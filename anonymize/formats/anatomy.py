@@ -15,7 +15,6 @@ from republish.anonymize.contract import Schema
 from republish.anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from republish.anonymize.formats.published import GROUP, Published, stated_counterfeits
 from republish.anonymize.people.codes import encode
-from republish.anonymize.text import Text
 
 QUASI_IDENTIFIERS = "quasi_identifiers"
 """The main table: a row for each tuple."""
@@ -144,7 +143,7 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
             column,
             qi.name,
             str(qi.dtype),
-            Text("{column} of somebody in the group, or a counterfeit", column=qi.name),
+            f"{qi.name} of somebody in the group, or a counterfeit",
             column,
         )
         for column, qi in schema.attributes()
@@ -154,7 +153,7 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
             column,
             one.name,
             one.dtype,
-            Text("in a table of its own: held in the group"),
+            "in a table of its own: held in the group",
             column,
         )
         for column, one in schema.sensitive_columns()

@@ -17,7 +17,6 @@ from republish.anonymize.formats.published import GROUP, Published, stated_count
 from republish.anonymize.people.codes import MISSING_CODE, code_domain, decode, encode
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.plot import Plot, ShareChart, Steps
-from republish.anonymize.text import Text
 
 MICRODATA = "microdata"
 """The main table: a row for each tuple."""
@@ -210,25 +209,21 @@ def published_names(column: str, attribute: QuasiIdentifier) -> list[str]:
     return [f"{column}_{part}" for part in _parts(attribute, "people")]
 
 
-def _parts(attribute: QuasiIdentifier, counted: str) -> dict[str, Text]:
+def _parts(attribute: QuasiIdentifier, counted: str) -> dict[str, str]:
     """What is published of a quasi-identifier, and what it says; `counted` as `counted_in` has it."""
     name = attribute.name
     parts = {
-        "low": Text("lowest {column} in the group", column=name),
-        "high": Text("highest {column} in the group", column=name),
+        "low": f"lowest {name} in the group",
+        "high": f"highest {name} in the group",
     }
     if attribute.min_width > int(attribute.discrete):
         parts = {
-            "low": Text(
-                "lowest {column} in the group, rounded down to the end of a cell of min_width", column=name
-            ),
-            "high": Text(
-                "highest {column} in the group, rounded up to the end of a cell of min_width", column=name
-            ),
+            "low": f"lowest {name} in the group, rounded down to the end of a cell of min_width",
+            "high": f"highest {name} in the group, rounded up to the end of a cell of min_width",
         }
     if attribute.publishes_missing:
-        people = Text("how many people of the group have no {column}", column=name)
-        rows = Text("how many rows of the group have no {column}", column=name)
+        people = f"how many people of the group have no {name}"
+        rows = f"how many rows of the group have no {name}"
         parts["missing"] = rows if counted == "rows" else people
     return parts
 
@@ -251,7 +246,7 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
             column,
             one.name,
             one.dtype,
-            Text("of somebody in the group, or a counterfeit"),
+            "of somebody in the group, or a counterfeit",
             column,
         )
         for column, one in schema.sensitive_columns()

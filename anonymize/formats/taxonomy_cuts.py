@@ -16,7 +16,6 @@ import polars as pl
 from republish.anonymize.arrays import Ints
 from republish.anonymize.contract import View
 from republish.anonymize.formats.format import Format, PublishedColumn
-from republish.anonymize.text import Text
 
 VIEW = "view"
 """The published table: a row for each record."""
@@ -131,15 +130,13 @@ def cuts_as_json(cuts: pl.DataFrame, columns: Sequence[Any]) -> dict[str, Any]:
 def _columns(schema: View) -> dict[str, list[PublishedColumn]]:
     return {
         VIEW: [
-            PublishedColumn(
-                ours, column.name, str(column.dtype), Text("{column} as it is", column=column.name), ours
-            )
+            PublishedColumn(ours, column.name, str(column.dtype), f"{column.name} as it is", ours)
             if column.keep
             else PublishedColumn(
                 ours,
                 column.name,
                 "String",
-                Text("the label above {column} in its cut (cuts.json)", column=column.name),
+                f"the label above {column.name} in its cut (cuts.json)",
                 ours,
             )
             for ours, column in schema.attributes()

@@ -11,7 +11,6 @@ from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
 from republish.anonymize.promise.part import Attack, Chart, Curve, Part, Promise, single
-from republish.anonymize.text import Text
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,9 @@ class BreachProbability(Part):
         """The promise, for readers of a release."""
         yield from super().sentences()
         if self.forgets_after is not None:
-            yield Text(
-                "People who were absent from {forgets_after} releases in a row are promised this anew"
-                " when they return.",
-                forgets_after=self.forgets_after,
+            yield (
+                f"People who were absent from {self.forgets_after} releases in a row are promised this anew"
+                " when they return."
             )
 
     @classmethod

@@ -11,7 +11,6 @@ from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
 from republish.anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope, single
-from republish.anonymize.text import Text
 
 _attack_assignments: Callable[..., AttackResult | None] = on_first_call(
     "republish.anonymize.attack.assignments", "attack_assignments"
@@ -67,8 +66,8 @@ class Signatures(Part):
 
     def sentences(self) -> Iterator[str]:
         """The promise, for readers of a release."""
-        often = {"unique": Text("once"), "even": Text("equally often")}[self.signatures]
-        yield Text("Each group has each of its values {often}.", often=often)
+        often = {"unique": "once", "even": "equally often"}[self.signatures]
+        yield f"Each group has each of its values {often}."
 
     @property
     def check(self) -> Check:

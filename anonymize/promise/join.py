@@ -11,7 +11,6 @@ from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
 from republish.anonymize.promise.part import Attack, Figure, Part, Promise, single
-from republish.anonymize.text import Text
 
 
 @dataclass(frozen=True)
@@ -111,11 +110,9 @@ def _not_promised(join: Join) -> Iterator[str]:
     """Name the columns of earlier releases that a reader may not know: they stand neither in X nor in Y."""
     others = {name for columns in join.previous for name in columns} - {*join.x, *join.y}
     if others:
-        yield Text(
-            "The joined columns are {x}. Nothing is promised against readers who also know a person's"
-            " {others}.",
-            x=", ".join(join.x),
-            others=", ".join(sorted(others)),
+        yield (
+            f"The joined columns are {', '.join(join.x)}. Nothing is promised against readers who also"
+            f" know a person's {', '.join(sorted(others))}."
         )
 
 

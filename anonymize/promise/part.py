@@ -11,7 +11,6 @@ import polars as pl
 from republish.anonymize.attack.finding import AttackResult, Count, finding
 from republish.anonymize.figures import Figures
 from republish.anonymize.promise.check import Check
-from republish.anonymize.text import Text
 
 Bound = Literal["at least", "at most"]
 Attack = Callable[..., AttackResult]
@@ -142,7 +141,7 @@ class Part:
     def sentences(self) -> Iterator[str]:
         """The promise, for readers of a release."""
         if self.sentence:
-            yield Text(self.sentence, **vars(self))
+            yield self.sentence.format(**vars(self))
 
     @property
     def likeliest(self) -> float | None:

@@ -11,7 +11,6 @@ from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
 from republish.anonymize.promise.part import Chart, Curve, Figure, Part, Scope, required
-from republish.anonymize.text import Text
 
 _attack_together: Callable[..., AttackResult] = on_first_call(
     "republish.anonymize.attack.spread", "attack_several_series"
@@ -95,18 +94,14 @@ class Spread(Part):
         """The promise, for readers of a release."""
         for column, least in self.spread.items():
             if isinstance(least, Mapping):
-                yield Text(
-                    "Of each person's possible {column}, the highest is at least {ratio:.3g} times the"
-                    " lowest.",
-                    column=column,
-                    ratio=least["ratio"],
+                yield (
+                    f"Of each person's possible {column}, the highest is at least {least['ratio']:.3g} times"
+                    " the lowest."
                 )
             else:
-                yield Text(
-                    "Between the lowest and the highest possible {column} of each person lies at least"
-                    " {share:.3g} % of the range of all bins.",
-                    column=column,
-                    share=100 * least,
+                yield (
+                    f"Between the lowest and the highest possible {column} of each person lies at least"
+                    f" {100 * least:.3g} % of the range of all bins."
                 )
 
     @classmethod

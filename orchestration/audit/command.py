@@ -38,7 +38,6 @@ from republish.orchestration.audit.report.document import (
 from republish.orchestration.audit.report.model import Row
 from republish.orchestration.audit.run import attack, steps
 from republish.orchestration.audit.signature import load_private_key, nonce, sign_report
-from republish.orchestration.languages.language import ENGLISH, Language
 from republish.orchestration.snapshots.previous import read_previous
 from republish.orchestration.unforeseen import named
 
@@ -57,7 +56,6 @@ def audit(
     auditor: str | None = None,
     purpose: str | None = None,
     sign: Path | None = None,
-    language: str = ENGLISH,
     console: Console | None = None,
 ) -> int:
     """Attack published folders and report; returns 0 if every promise holds, and 3 otherwise.
@@ -86,8 +84,6 @@ def audit(
         Who audits, and what for; both are printed in the report.
     sign
         An Ed25519 private key (PEM): the report and the manifests of all releases are signed.
-    language
-        What the pages of the report are written in: one of `LANGUAGES`.
     console
         Where to print; standard output by default.
 
@@ -130,7 +126,7 @@ def audit(
         drawn = None if key is None else nonce(key, audited_releases(material))
         about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose, drawn)
         described = describe(findings, material, contract, about)
-        written = write_report(described, findings, out, Language.of(language))
+        written = write_report(described, findings, out)
         if key is not None:
             written += sign_report(out, key, written, audited_releases(material), signed_part(described))
         console.print("Report: " + "\n        ".join(map(str, written)), soft_wrap=True)

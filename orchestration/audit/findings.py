@@ -29,7 +29,6 @@ from republish.anonymize.people.renaming import suspected_renamings
 from republish.anonymize.promise import Part, Promise
 from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.anonymize.promise.registry import promised_in
-from republish.anonymize.text import Text
 from republish.anonymize.utility.usefulness import Usefulness
 from republish.orchestration.audit.report.handout import People, SeriesName
 
@@ -253,7 +252,7 @@ class Gap:
     """The series that it is about, if it is about one."""
 
 
-ALL_SERIES = Text("all series together")
+ALL_SERIES = "all series together"
 """What is said in place of a series' name."""
 
 

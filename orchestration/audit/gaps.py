@@ -9,7 +9,6 @@ from itertools import product
 from republish.anonymize.attack.figures import AttackFigures, RiskFigures
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.promise import Posterior
-from republish.anonymize.text import Text
 from republish.orchestration.audit.findings import AttackedSeries, Gap
 from republish.orchestration.audit.read.folders import PublishedSeries
 from republish.orchestration.audit.read.material import Material, promises_of
@@ -29,19 +28,15 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
-            what = Text(
-                "whether {without} of {releases} releases are as published",
-                without=without,
-                releases=len(series.releases),
-            )
-            why = Text("they have no manifest to be held against.")
+            what = f"whether {without} of {len(series.releases)} releases are as published"
+            why = "they have no manifest to be held against."
             gaps.append(Gap(what, why, series=series.name))
     sensitive = material.contract.sensitive
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     if sensitive is not None and sensitive.not_sensitive:
         values = _braced(", ".join(map(str, sensitive.not_sensitive)))
-        gaps.append(Gap(Text("People whose value may be known ({values})", values=values), MAY_BE_KNOWN))
+        gaps.append(Gap(f"People whose value may be known ({values})", MAY_BE_KNOWN))
     gaps += _left_out_gaps(material)
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     gaps += [] if attacked and all(map(len, rows)) else [ALGORITHM]
@@ -58,14 +53,14 @@ def _left_out_gaps(material: Material) -> list[Gap]:
     gaps = []
     for series, name in product(material.series, names):
         people = sum(left_out.get(release.name, {}).get(name, 0) for release in series.releases)
-        what = Text(
-            "{{}} people whom releases leave out because {name} is missing (a person counts in each of them)",
-            name=_braced(name),
+        what = (
+            f"{{}} people whom releases leave out because {_braced(name)} is missing (a person counts in"
+            " each of them)"
         )
         if has_several_rows(contract):
-            what = Text(
-                "{{}} rows that releases leave out because {name} is missing (a row counts in each of them)",
-                name=_braced(name),
+            what = (
+                f"{{}} rows that releases leave out because {_braced(name)} is missing (a row counts in each"
+                " of them)"
             )
         if people or name in sensitive:
             gaps.append(Gap(what, LEFT_OUT, (people,), series.name))
@@ -75,7 +70,7 @@ def _left_out_gaps(material: Material) -> list[Gap]:
 def _known_values_gap(attacked: list[AttackedSeries]) -> Gap:
     """Adversaries who know other values than those of people drawn at random, where these were measured."""
     measured = [one.releases[-1].known_people is not None for one in attacked]
-    what = Text(
+    what = (
         "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
         " quasi-identifiers"
     )
@@ -88,15 +83,12 @@ def _shard_gaps(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     if shards == 1:
         return []
     if material.goes_by_shard:
-        what = Text(
-            "Adversaries who do not know in which of {shards} shards each person is; of the largest, {{}}"
-            " people were attacked together",
-            shards=shards,
+        what = (
+            f"Adversaries who do not know in which of {shards} shards each person is; of the largest,"
+            f" {{}} people were attacked together"
         )
         return [Gap(what, BY_SHARD, (one.largest_shard,), one.name) for one in attacked]
-    what = Text(
-        "Adversaries who know in which of {shards} shards each person is, and no groups", shards=shards
-    )
+    what = f"Adversaries who know in which of {shards} shards each person is, and no groups"
     return [Gap(what, WITHOUT_SHARDS)]
 
 
@@ -108,11 +100,7 @@ def _column_gap(material: Material, series: PublishedSeries) -> Gap | None:
         or one.sensitive != material.contract.sensitive
         for one in own
     )
-    what = Text(
-        "whether {some} of {releases} releases have the columns that their contract declared",
-        some=some,
-        releases=len(own),
-    )
+    what = f"whether {some} of {len(own)} releases have the columns that their contract declared"
     return Gap(what, OWN_COLUMNS, series=series.name) if some else None
 
 
@@ -122,22 +110,14 @@ def _word_gaps(series: AttackedSeries) -> list[Gap]:
     bytes_ = Counter(why for one in series.releases if (why := one.bytes_not_compared) is not None)
     return [
         Gap(
-            Text(
-                "titles, descriptions and terms in the texts of {some} of {releases} releases",
-                some=some,
-                releases=releases,
-            ),
+            f"titles, descriptions and terms in the texts of {some} of {releases} releases",
             why,
             series=series.name,
         )
         for why, some in words.items()
     ] + [
         Gap(
-            Text(
-                "bytes between the rows in the tables of {some} of {releases} releases",
-                some=some,
-                releases=releases,
-            ),
+            f"bytes between the rows in the tables of {some} of {releases} releases",
             why,
             series=series.name,
         )
@@ -148,14 +128,12 @@ def _word_gaps(series: AttackedSeries) -> list[Gap]:
 def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
     return [
         Gap(
-            Text(
-                "whether “{gone}” of one release and “{became}” of {release} are one value: {{}} of {{}}"
-                " people have the second in place of the first",
-                gone=_braced(str(gone)),
-                became=_braced("”, “".join(map(str, became))),
-                release=release.name,
+            (
+                f"whether “{_braced(str(gone))}” of one release and"
+                f" “{_braced('”, “'.join(map(str, became)))}” of {release.name} are one value: {{}} of {{}}"
+                " people have the second in place of the first"
             ),
-            Text(
+            (
                 "values are told apart by their names. If they are one value, declare it (sensitive.renamed)"
                 " and audit again."
             ),
@@ -173,15 +151,15 @@ def _braced(name: str) -> str:
     return name.replace("{", "{{").replace("}", "}}")
 
 
-WITHOUT_SHARDS = Text(
-    "the attacks took whole tables, as anybody has them. Shard by shard, republish attacks each release"
-    " before it is published, and an audit does with the private folder (--private)."
+WITHOUT_SHARDS = (
+    "the attacks took whole tables, as anybody has them. Shard by shard, republish attacks each"
+    " release before it is published, and an audit does with the private folder (--private)."
 )
-BY_SHARD = Text(
-    "each shard was attacked as a series of its own, by adversaries who know who is in it, and so have fewer"
-    " groups to choose from. Of the whole are manifests, texts, row order, numbering, the error of counts,"
-    " and guesses by learning, of whole groups with about 100,000 people; several series together were"
-    " attacked with everybody."
+BY_SHARD = (
+    "each shard was attacked as a series of its own, by adversaries who know who is in it, and"
+    " so have fewer groups to choose from. Of the whole are manifests, texts, row order,"
+    " numbering, the error of counts, and guesses by learning, of whole groups with about 100,000"
+    " people; several series together were attacked with everybody."
 )
 SEVERAL_VIEWS = Gap(
     "Several series of views with each other",
@@ -202,33 +180,34 @@ OWN_ALGORITHM = Gap(
     "which order of a group's values stands behind them, only the tool's algorithm says, and it was not"
     " attacked.",
 )
-LEFT_OUT = Text(
-    "whoever misses such a person in a release knows that the value is missing. Nothing is promised about"
-    " that, and the attacks count none of them, there or in earlier releases."
+LEFT_OUT = (
+    "whoever misses such a person in a release knows that the value is missing. Nothing is"
+    " promised about that, and the attacks count none of them, there or in earlier releases."
 )
-OWN_COLUMNS = Text(
-    "they were made under another contract than the one that is given, and are read by the columns, labels,"
-    " widths and values that their data packages state. Audit them with the contract of their time to be"
-    " sure."
+OWN_COLUMNS = (
+    "they were made under another contract than the one that is given, and are read by the"
+    " columns, labels, widths and values that their data packages state. Audit them with the"
+    " contract of their time to be sure."
 )
-MAY_BE_KNOWN = Text(
-    "nothing is promised to them. As candidates of others, such values count as often as a group has them"
-    " beside a sensitive value."
+MAY_BE_KNOWN = (
+    "nothing is promised to them. As candidates of others, such values count as often as a group"
+    " has them beside a sensitive value."
 )
 ONE_GROUP_EACH = Gap(
     "whether people are in the groups that the publisher put them in",
     "no private folder was given (--private). Each person in the last release is covered by one group alone,"
     " and the attacks took it for the person's group.",
 )
-CHOSEN_PEOPLE = Text(
-    "the promises assume that everybody's presence and quasi-identifiers are known, and no values. What is"
-    " learned from the values of people drawn at random, and from the releases themselves, are figures that"
-    " are not promised; of chosen people, or with other knowledge, nothing was measured."
+CHOSEN_PEOPLE = (
+    "the promises assume that everybody's presence and quasi-identifiers are known, and no"
+    " values. What is learned from the values of people drawn at random, and from the releases"
+    " themselves, are figures that are not promised; of chosen people, or with other knowledge,"
+    " nothing was measured."
 )
-NOBODY_KNOWN = Text(
-    "the promises assume that everybody's presence and quasi-identifiers are known, and no values. What some"
-    " people's values say of others was not measured: that takes people's groups. What can be learned from"
-    " the releases themselves is a figure that is not promised."
+NOBODY_KNOWN = (
+    "the promises assume that everybody's presence and quasi-identifiers are known, and no"
+    " values. What some people's values say of others was not measured: that takes people's"
+    " groups. What can be learned from the releases themselves is a figure that is not promised."
 )
 NEVER_COVERED = [
     Gap(
@@ -255,7 +234,7 @@ def _hosts_unknown(series: AttackedSeries) -> Gap:
 def _unlinked_gaps(material: Material) -> list[Gap]:
     """What the last release of each series promises and only people's groups can show."""
     return [
-        Gap(part.needs_hosts, Text("no private folder was given (--private)."), series=series.name)
+        Gap(part.needs_hosts, "no private folder was given (--private).", series=series.name)
         for series in material.series
         for part in promises_of(material, series, len(series.releases))[-1]
         if part.needs_hosts is not None
@@ -263,7 +242,7 @@ def _unlinked_gaps(material: Material) -> list[Gap]:
 
 
 def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
-    what = Text("values that no assignment of tuples to people allows, and exact risks")
+    what = "values that no assignment of tuples to people allows, and exact risks"
     if series.why_no_assignments is not None:
         return [Gap(what, series.why_no_assignments, series=series.name)]
     gaps = []
@@ -280,25 +259,21 @@ def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
                 )
             )
         if found.left_out:
-            why = Text("{releases} releases allow too many choices.", releases=found.left_out)
+            why = f"{found.left_out} releases allow too many choices."
             gaps.append(Gap(what, why, series=series.name))
     return gaps
 
 
 def _equivalence_gaps(series: AttackedSeries) -> list[Gap]:
     if not series.equivalences:
-        what, why = Text("who has the same value as whom"), Text("no group's people are all known.")
+        what, why = "who has the same value as whom", "no group's people are all known."
         return [Gap(what, why, series=series.name)]
     unproven = sum(not found.proven for found in series.equivalences)
     if not unproven:
         return []
     return [
         Gap(
-            Text(
-                "equivalence on {unproven} of {parts} parts",
-                unproven=unproven,
-                parts=len(series.equivalences),
-            ),
+            f"equivalence on {unproven} of {len(series.equivalences)} parts",
             "the time was too short, or the series too large, to prove the smallest; the one found is"
             " given, and a bound. A part is a signature; the last one is all of them together. Give more"
             " time (--seconds).",

@@ -32,7 +32,6 @@ from republish.anonymize.promise import Promise
 from republish.anonymize.promise.attacked import attack as attack_one
 from republish.anonymize.promise.registry import kinds_of
 from republish.anonymize.promise.rules import Entries
-from republish.anonymize.text import Text
 from republish.anonymize.utility.usefulness import Usefulness, usefulness
 from republish.anonymize.utility.views import view_usefulness
 from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries
@@ -230,7 +229,7 @@ def with_files(
         attacked,
         attack=replace(attacked.attack, findings=pl.concat([*rows, metadata])),
         words_not_compared=texts.not_compared,
-        bytes_not_compared=None if is_compared else Text("another version of polars wrote them."),
+        bytes_not_compared=None if is_compared else "another version of polars wrote them.",
     )
 
 
@@ -457,11 +456,9 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
         return attacked
     why, seen = None, [release.seen for release in attacked.chain]
     if None in seen:
-        why = Text(
-            "a release has more than {most:,} people, or entries that can't be read.", most=MOST_PEOPLE
-        )
+        why = f"a release has more than {MOST_PEOPLE:,} people, or entries that can't be read."
     elif not is_linked and any(held_back(release) for release in series.chain):
-        why = Text("which people a release holds back is known with the private folder alone (--private).")
+        why = "which people a release holds back is known with the private folder alone (--private)."
     if why is not None:
         return replace(attacked, why_no_assignments=why)
     rows = [release.attack.findings for release in attacked.chain]

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from republish.orchestration.audit import SECONDS
-from republish.orchestration.cli.options import Debug, HomePath, Language, Limit, SignKey
-from republish.orchestration.languages.language import ENGLISH
+from republish.orchestration.cli.options import Debug, HomePath, Limit, SignKey
 
 
 def audit(
@@ -61,7 +60,6 @@ def audit(
         str | None, typer.Option(metavar="TEXT", help="What the audit is for, for the report.")
     ] = None,
     sign: SignKey = None,
-    language: Language = ENGLISH,
     seconds: Annotated[
         float,
         typer.Option(help="Seconds for each series to search for people who are known to share a value."),
@@ -94,7 +92,6 @@ def audit(
             auditor=auditor,
             purpose=purpose,
             sign=sign,
-            language=language,
         )
     raise typer.Exit(code)
 

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from republish.orchestration.languages.language import LANGUAGES
-
 
 class Form(StrEnum):
     """How an answer is written."""
@@ -25,16 +23,6 @@ def _raised(given: list[str] | None) -> list[str] | None:
 
         raise_limits(given)
     return given
-
-
-def _known_language(language: str) -> str:
-    """A language that pages can be written in.
-
-    Raises typer.BadParameter if there is no catalogue of it.
-    """
-    if language not in LANGUAGES:
-        raise typer.BadParameter(f"{language} is none of {', '.join(LANGUAGES)}")
-    return language
 
 
 ContractPath = Annotated[
@@ -76,14 +64,5 @@ Limit = Annotated[
     ),
 ]
 """No command looks at it: it holds for all that is read from here on."""
-Language = Annotated[
-    str,
-    typer.Option(
-        "--language",
-        metavar="NAME",
-        help=f"The language of pages: {' or '.join(LANGUAGES)}. JSON is in English.",
-        callback=_known_language,
-    ),
-]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 """No command looks at it: `main` finds it among the words, also where a command never began."""

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from republish.orchestration.cli.options import ContractPath, Debug, HomePath, Language
+from republish.orchestration.cli.options import ContractPath, Debug, HomePath
 from republish.orchestration.cli.terminal import out
-from republish.orchestration.languages.language import ENGLISH
 
 
 def person(
@@ -27,7 +26,6 @@ def person(
             help="A file with the person's identifier on its only line. Default: standard input.",
         ),
     ] = None,
-    language: Language = ENGLISH,
     home: HomePath = None,
     debug: Debug = False,
 ) -> None:
@@ -55,7 +53,7 @@ def person(
     settle(series.home, file.contract.product)
     found = find(series, asked[0])
     today = dt.datetime.now(dt.UTC).date().isoformat()
-    page, content = write_sheet(folder, found, file.contract, today, language)
+    page, content = write_sheet(folder, found, file.contract, today)
     note(series.home, "person", series.name, file.sha256)
     for one in found.series:
         unknown = f", {len(one.unknown)} more unknown" if one.unknown else ""

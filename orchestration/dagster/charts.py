@@ -9,7 +9,6 @@ import dagster as dg
 
 from republish.anonymize.plot import OverReleases, Plot, ShareChart
 from republish.orchestration.drawing import draw
-from republish.orchestration.languages.language import Language
 from republish.orchestration.over_releases import in_words
 from republish.orchestration.svg import as_svg
 
@@ -21,7 +20,7 @@ def picture(*charts: Plot | ShareChart | OverReleases) -> dg.MarkdownMetadataVal
 
 def _embedded(chart: Plot | ShareChart | OverReleases) -> str:
     if isinstance(chart, OverReleases) and not chart.moves:
-        return in_words(chart, Language())
+        return in_words(chart)
     if isinstance(chart, Plot):
         stream = io.BytesIO()
         draw(chart, stream, "png")

@@ -28,7 +28,6 @@ from republish.orchestration.dagster.figures import as_text, legible, named, plo
 from republish.orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from republish.orchestration.dagster.preview import preview
 from republish.orchestration.engine import the_engine
-from republish.orchestration.languages.language import Language
 from republish.orchestration.over_releases import over_releases, what_changed
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import several_columns
@@ -242,9 +241,7 @@ def _over_releases(series: Series, so_far: Mapping[str, ReleaseRecord]) -> dict[
     figures = {due: record.attack for due, record in so_far.items()}
     declared = [(chart, part) for part in promises[-1] for chart in part.charts if not chart.bars]
     promised = [
-        over_releases(
-            chart, figures, [one.part(type(part)) for one in promises], _changed(so_far), Language()
-        )
+        over_releases(chart, figures, [one.part(type(part)) for one in promises], _changed(so_far))
         for chart, part in declared
     ]
     drawn = {curve.figure for chart, _ in declared for curve in chart.curves}

@@ -9,7 +9,7 @@ import dagster as dg
 
 from republish.orchestration.dagster.figures import legible
 from republish.orchestration.expectations import Verdict
-from republish.orchestration.languages.language import plain
+from republish.orchestration.written import plain
 
 FIXED = {
     *("expectations", "promises", "promises that hold", "rows of evidence", "safe"),

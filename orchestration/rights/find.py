@@ -19,7 +19,6 @@ from republish.anonymize.columns import PSEUDONYM, VALUE, entries, exactly
 from republish.anonymize.contract import Product
 from republish.anonymize.contract.combined import kept_apart
 from republish.anonymize.people.randomness import derive_key
-from republish.anonymize.text import Text
 from republish.orchestration.chain.population_overlap import other_products
 from republish.orchestration.rights.asked import BUILT_ON, Asked, series_of
 from republish.orchestration.series.facts import sensitive_names
@@ -282,45 +281,43 @@ def _held(asked: Asked, contract: Product | None) -> Iterator[Held]:
 
 
 WHAT = {
-    "snapshot": Text("the table that the release was made from"),
-    "delta": Text("a list of who came, left or changed since the release before, by pseudonym"),
-    "linkage": Text("a list of the group that each person is in"),
-    "people": Text("a list of everybody who was ever published, by pseudonym"),
-    "state-memory": Text(
-        "a list of signatures, by pseudonym, so that a person who returns gets the same one"
-    ),
-    "faults": Text("a list of rows that had faults"),
-    "left_out": Text("a list of people who are not in the release, because a value of theirs is missing"),
+    "snapshot": "the table that the release was made from",
+    "delta": "a list of who came, left or changed since the release before, by pseudonym",
+    "linkage": "a list of the group that each person is in",
+    "people": "a list of everybody who was ever published, by pseudonym",
+    "state-memory": "a list of signatures, by pseudonym, so that a person who returns gets the same one",
+    "faults": "a list of rows that had faults",
+    "left_out": "a list of people who are not in the release, because a value of theirs is missing",
 }
 """Descriptions of files, by their names without endings."""
 
 
-def _what(file: Path) -> Text:
+def _what(file: Path) -> str:
     if file.stem.startswith("knowledge-"):
-        return Text("what the next audit remembers of each person, by pseudonym")
+        return "what the next audit remembers of each person, by pseudonym"
     if file.stem.startswith("people"):
         return WHAT["people"]  # of a shard
-    return WHAT.get(file.stem, Text("what the next release is built on, by pseudonym"))
+    return WHAT.get(file.stem, "what the next release is built on, by pseudonym")
 
 
-def _period(many: int, unit: str) -> Text:
+def _period(many: int, unit: str) -> str:
     words = {
-        "year": Text("1 year") if many == 1 else Text("{many} years", many=many),
-        "month": Text("1 month") if many == 1 else Text("{many} months", many=many),
-        "day": Text("1 day") if many == 1 else Text("{many} days", many=many),
+        "year": "1 year" if many == 1 else f"{many} years",
+        "month": "1 month" if many == 1 else f"{many} months",
+        "day": "1 day" if many == 1 else f"{many} days",
     }
     return words[unit]
 
 
-def _until(contract: Product | None, *, is_needed: bool) -> Text:
-    goes_on = Text("as long as the series goes on")
+def _until(contract: Product | None, *, is_needed: bool) -> str:
+    goes_on = "as long as the series goes on"
     if contract is None:
-        return goes_on if is_needed else Text("as the contract of that series says")
+        return goes_on if is_needed else "as the contract of that series says"
     rule = contract.retention
-    absent = rule and Text("until you have been absent for {period}", period=_period(*rule.period))
+    absent = rule and f"until you have been absent for {_period(*rule.period)}"
     if is_needed:
         return absent if absent and rule and rule.never_again else goes_on
     if contract.keep_private == "all":
-        return absent or Text("until the publisher deletes it")
-    published = Text("until {releases} later releases are published", releases=contract.keep_private)
-    return Text("{one}, or {other}", one=published, other=absent) if absent else published
+        return absent or "until the publisher deletes it"
+    published = f"until {contract.keep_private} later releases are published"
+    return f"{published}, or {absent}" if absent else published

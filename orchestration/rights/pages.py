@@ -11,14 +11,11 @@ from typing import Any
 import jinja2
 
 from republish.anonymize.contract import Product
-from republish.orchestration.languages.language import ENGLISH, Language
 from republish.orchestration.rights.find import Person
 from republish.orchestration.storage.store import write_json, write_text
 
 
-def write_sheet(
-    folder: Path, person: Person, contract: Product, date: str, language: str = ENGLISH
-) -> list[Path]:
+def write_sheet(folder: Path, person: Person, contract: Product, date: str) -> list[Path]:
     """Write `person.html`, for the person, and `person.json`; returns both paths.
 
     Parameters
@@ -27,16 +24,14 @@ def write_sheet(
         Made if it isn't there, for its owner alone.
     contract
         Whose product it is: its title and contact stand on the sheet.
-    language
-        Of the sheet: `en`, or one that there is a catalogue of. JSON is in English, for programs.
     """
-    page = sheet(person, contract, date, language)
+    page = sheet(person, contract, date)
     return _write(folder, "person", page, {"date": date, **person.as_json()})
 
 
-def sheet(person: Person, contract: Product, date: str, language: str = ENGLISH) -> str:
+def sheet(person: Person, contract: Product, date: str) -> str:
     """The page that `write_sheet` writes."""
-    return _page("person", language).render(person=person, contract=contract, date=date)
+    return _page("person").render(person=person, contract=contract, date=date)
 
 
 def write_record(folder: Path, record: Mapping[str, Any]) -> list[Path]:
@@ -57,14 +52,11 @@ def _write(folder: Path, name: str, page: str, content: Mapping[str, Any]) -> li
 
 
 @functools.cache
-def _page(name: str, language: str = ENGLISH) -> jinja2.Template:
-    spoken = Language.of(language)
+def _page(name: str) -> jinja2.Template:
     source = resources.files("republish.orchestration.rights").joinpath
     loader = jinja2.FunctionLoader(lambda file: source(file).read_text(encoding="utf-8"))
     undefined = jinja2.StrictUndefined
     environment = jinja2.Environment(
         autoescape=True, undefined=undefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
-    environment.globals |= {"_": spoken.say, "language": spoken}
-    environment.filters |= {"say": spoken.say, "day": spoken.day}
     return environment.get_template(f"{name}.html.j2")

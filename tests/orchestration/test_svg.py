@@ -90,11 +90,6 @@ def test_a_line_moves_where_two_of_its_figures_differ():
     assert over({"fewest": (3, 3), "median": (4, 5)}).moves
 
 
-def test_numbers_are_written_as_a_language_does():
-    words, _ = drawn(over({"share": (0.5, 1)}, top=1.0), number=lambda written: written.replace(".", ","))
-    assert {"0", "0,2", "0,4", "0,6", "0,8", "1"} < set(words)
-
-
 def test_what_is_of_no_size_has_axes_too():
     words, _ = drawn(over({"share": (0, 0)}))
     assert {"0", "0.2", "1", "share"} < set(words)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from republish.anonymize.contract import CategoryAttribute, DateAttribute
-from republish.anonymize.text import Text
 from republish.orchestration.audit.read.folders import format_of
 from republish.orchestration.audit.read.material import Material
 
-NOT_PUBLISHED = Text("not published")
+NOT_PUBLISHED = "not published"
 MOST_LABELS = 12
 """A domain of more labels is counted, not listed."""
 
@@ -22,10 +21,8 @@ def described_columns(material: Material) -> list[dict[str, str]]:
     for columns in release_format.columns(contract).values():
         for column in columns:
             if column.origin is not None:
-                published.setdefault(column.origin, []).append(
-                    Text("{name}: {text}", name=column.name, text=column.description)
-                )
-    rows = [_row(contract.identifier, Text("identifier"), published=Text("removed"))]
+                published.setdefault(column.origin, []).append(f"{column.name}: {column.description}")
+    rows = [_row(contract.identifier, "identifier", published="removed")]
     for ours, attribute in contract.attributes():
         rows.append(
             _row(
@@ -35,21 +32,21 @@ def described_columns(material: Material) -> list[dict[str, str]]:
                 domain=_domain(attribute),
                 hierarchy=_hierarchy(attribute),
                 min_width=_width(attribute),
-                published=Text.joined(published.get(ours, [NOT_PUBLISHED]), "; "),
+                published="; ".join(published.get(ours, [NOT_PUBLISHED])),
             )
         )
     for ours, one in contract.sensitive_columns():
         values, known = one.values, ", ".join(map(str, one.not_sensitive))
-        domain = Text("any value") if values is None else Text("{values} declared values", values=len(values))
+        domain = "any value" if values is None else f"{len(values)} declared values"
         if known:
-            domain = Text("{domain}; may be known: {known}", domain=domain, known=known)
+            domain = f"{domain}; may be known: {known}"
         rows.append(
             _row(
                 one.name,
-                Text("sensitive"),
+                "sensitive",
                 kind=one.semantics,
                 domain=domain,
-                published=Text.joined(published.get(ours, [NOT_PUBLISHED]), "; "),
+                published="; ".join(published.get(ours, [NOT_PUBLISHED])),
             )
         )
     return rows
@@ -65,26 +62,26 @@ def _domain(attribute: Any) -> str:
         labels = attribute.labels
         if len(labels) <= MOST_LABELS:
             return ", ".join(labels)
-        return Text("{labels} labels", labels=len(labels))
+        return f"{len(labels)} labels"
     low, high = map(str, attribute.domain)
     if attribute.discrete and not isinstance(attribute, DateAttribute):
-        return Text("{low} to {high}, whole numbers", low=low, high=high)
-    return Text("{low} to {high}", low=low, high=high)
+        return f"{low} to {high}, whole numbers"
+    return f"{low} to {high}"
 
 
 def _hierarchy(attribute: Any) -> str:
     if isinstance(attribute, CategoryAttribute) and attribute.hierarchy:
         levels, labels = len(attribute.hierarchy[0]) - 1, len(attribute.hierarchy)
-        return Text("{levels} levels above {labels} labels", levels=levels, labels=labels)
-    return Text("declared order") if isinstance(attribute, CategoryAttribute) else Text("order of values")
+        return f"{levels} levels above {labels} labels"
+    return "declared order" if isinstance(attribute, CategoryAttribute) else "order of values"
 
 
 def _width(attribute: Any) -> str:
     if not attribute.min_width:
-        return Text("none")
+        return "none"
     width = attribute.min_width
     if isinstance(attribute, DateAttribute):
-        return Text("{width} days", width=width)
+        return f"{width} days"
     if isinstance(attribute, CategoryAttribute):
-        return Text("{width} labels", width=width)
-    return Text("{width} values", width=width) if attribute.discrete else Text("{width}", width=width)
+        return f"{width} labels"
+    return f"{width} values" if attribute.discrete else f"{width}"

@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 
 from republish.anonymize.formats import Format
-from republish.anonymize.text import Text
 from republish.orchestration.audit.read.folders import ReleaseFiles
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
@@ -32,9 +31,9 @@ WORDS = {
 }
 """Keys of a package whose content a contract declares, and a later revision of it may declare otherwise."""
 
-ANOTHER_REVISION = Text(
-    "the releases were made with another revision of the contract, which this audit does not have. It could"
-    " not check these words, and takes them to be what that revision says."
+ANOTHER_REVISION = (
+    "the releases were made with another revision of the contract, which this audit does not"
+    " have. It could not check these words, and takes them to be what that revision says."
 )
 
 
@@ -67,7 +66,7 @@ def compare_texts(
     if DATA_PACKAGE not in stated.get("files", {}):
         return Texts()
     if stated.get("software_version") != version("republish"):
-        return Texts(dict.fromkeys((SUMS, *WRITTEN), False), Text("another version of republish wrote them."))
+        return Texts(dict.fromkeys((SUMS, *WRITTEN), False), "another version of republish wrote them.")
     types = {name: str(dtype) for table in tables.values() for name, dtype in table.schema.items()}
     try:
         expected = texts(file.contract, release_format, stated, types)

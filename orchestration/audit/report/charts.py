@@ -10,19 +10,17 @@ from typing import Any
 from republish.anonymize.plot import OverReleases, Plot
 from republish.anonymize.promise import Part, Promise
 from republish.anonymize.promise.part import Chart
-from republish.anonymize.text import Text
 from republish.orchestration.audit.findings import AttackedSeries
 from republish.orchestration.drawing import draw
-from republish.orchestration.languages.language import Language
 from republish.orchestration.over_releases import changes_of, in_words, over_releases, promised_level
 from republish.orchestration.svg import as_svg
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
 GUESSES = {
-    "learned": Text("learning from the groups"),
-    "from_truth": Text("learning from the true table, without groups"),
-    "at_random": Text("at random among possible tuples"),
-    "most_frequent": Text("the most frequent value"),
+    "learned": "learning from the groups",
+    "from_truth": "learning from the true table, without groups",
+    "at_random": "at random among possible tuples",
+    "most_frequent": "the most frequent value",
 }
 """What is guessed right, by the names of figures."""
 
@@ -41,9 +39,7 @@ class Drawn:
     """Whether it is left out of what is handed out."""
 
 
-def of_series(
-    series: AttackedSeries, promise: Promise, kinds: Sequence[type[Part]], language: Language
-) -> list[Drawn]:
+def of_series(series: AttackedSeries, promise: Promise, kinds: Sequence[type[Part]]) -> list[Drawn]:
     """The charts of a series: those of each kind of part, and of what is guessed.
 
     What is not promised is for the publisher: a chart of it would be taken for a promise by others.
@@ -56,8 +52,6 @@ def of_series(
         What the contract promises.
     kinds
         The kinds of parts that the releases are attacked for.
-    language
-        What captions, axes and curves are called in.
     """
     drawn = []
     for chart, part in ((chart, promise.part(kind)) for kind in kinds for chart in kind.charts):
@@ -65,48 +59,45 @@ def of_series(
             continue
         is_promised = part is not None
         if chart.bars:
-            if svg := _bars(series, chart, part, language):
+            if svg := _bars(series, chart, part):
                 internal = chart.is_internal or not is_promised
-                drawn.append(Drawn(language.say(chart.caption), svg, is_promised, internal))
+                drawn.append(Drawn(chart.caption, svg, is_promised, internal))
             continue
-        shown = _over(series, chart, part, language)
+        shown = _over(series, chart, part)
         if shown.lines:
-            drawn.append(_drawn(shown, language, is_promised=is_promised, is_internal=chart.is_internal))
+            drawn.append(_drawn(shown, is_promised=is_promised, is_internal=chart.is_internal))
     guessed = [release.guesses for release in series.releases]
     if any(guessed):
-        caption = Text(
+        caption = (
             "The share of people whose value is guessed right, with learning from the groups and without."
         )
-        lines = {
-            language.say(words): tuple(getattr(one, part, None) for one in guessed)
-            for part, words in GUESSES.items()
-        }
-        axis, names = Text("share guessed right"), tuple(release.name for release in series.releases)
-        shown = OverReleases(language.say(caption), language.say(axis), names, lines, top=1.0)
-        drawn.append(_drawn(shown, language, is_promised=False, is_internal=False))
+        lines = {words: tuple(getattr(one, part, None) for one in guessed) for part, words in GUESSES.items()}
+        axis, names = "share guessed right", tuple(release.name for release in series.releases)
+        shown = OverReleases(caption, axis, names, lines, top=1.0)
+        drawn.append(_drawn(shown, is_promised=False, is_internal=False))
     return drawn
 
 
-def _over(series: AttackedSeries, chart: Chart, part: Part | None, language: Language) -> OverReleases:
+def _over(series: AttackedSeries, chart: Chart, part: Part | None) -> OverReleases:
     """A chart over releases, with the level that each of them promised; else that of the contract."""
     releases = {release.name: release.attack.figures for release in series.releases}
     judged_by = list(series.promised)[-len(releases) :]
     promised: list[Part | None] = [] if part is None else [one.part(type(part)) for one in judged_by]
     if part is not None and not any(promised):
         promised = [part] * len(releases)
-    said = language.say(Text("another promise"))
-    return over_releases(chart, releases, promised, dict.fromkeys(changes_of(judged_by), said), language)
+    changed = dict.fromkeys(changes_of(judged_by), "another promise")
+    return over_releases(chart, releases, promised, changed)
 
 
-def _drawn(chart: OverReleases, language: Language, *, is_promised: bool, is_internal: bool) -> Drawn:
+def _drawn(chart: OverReleases, *, is_promised: bool, is_internal: bool) -> Drawn:
     """A picture of what moves; of what stays as it is, the figures in words."""
     internal = is_internal or not is_promised
     if chart.moves:
-        return Drawn(chart.name, as_svg(chart, language.number), is_promised, internal)
-    return Drawn(in_words(chart, language), "", is_promised, internal)
+        return Drawn(chart.name, as_svg(chart), is_promised, internal)
+    return Drawn(in_words(chart), "", is_promised, internal)
 
 
-def _bars(series: AttackedSeries, chart: Chart, part: Part | None, language: Language) -> str:
+def _bars(series: AttackedSeries, chart: Chart, part: Part | None) -> str:
     """A bar for each figure of a list; those that break what is promised stand out."""
     sizes = series.figures.get(chart.bars or "") or []
     promised = [own for promise in series.promised if part and (own := promise.part(type(part)))]
@@ -117,10 +108,10 @@ def _bars(series: AttackedSeries, chart: Chart, part: Part | None, language: Lan
         colours = [(RED if size < min(levels) else BLUE) if levels else GREY for size in sizes]
         axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
         for level in levels:
-            name = promised_level(chart, level, language)
+            name = promised_level(chart, level)
             axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=name)
-        axes.set_xlabel(language.say(chart.over))
-        axes.set_ylabel(language.say(chart.axis))
+        axes.set_xlabel(chart.over)
+        axes.set_ylabel(chart.axis)
         for axis in (axes.xaxis, axes.yaxis):
             axis.get_major_locator().set_params(integer=True)
 

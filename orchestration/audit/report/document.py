@@ -23,7 +23,6 @@ from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import LargestShare, Promise
 from republish.anonymize.promise.part import Figure
 from republish.anonymize.promise.registry import kinds_of
-from republish.anonymize.text import Text
 from republish.anonymize.utility.usefulness import Usefulness
 from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings
 from republish.orchestration.audit.read.columns import described_columns
@@ -60,26 +59,26 @@ from republish.orchestration.audit.report.model import (
     Useful,
 )
 from republish.orchestration.audit.signature import SIGNATURE, SIGNED
-from republish.orchestration.languages.language import ENGLISH, Language
 from republish.orchestration.storage.in_stores import origin_of
 from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.written import figure, filled, percent, points
 
-PURPOSE = Text("To find out whether the published releases keep what the contract promises.")
+PURPOSE = "To find out whether the published releases keep what the contract promises."
 BACKGROUND = [
-    Text("every published table, of every series given"),
-    Text("who is in the table at every release, under which name"),
-    Text("everybody's exact quasi-identifiers at every release"),
-    Text("that a person's sensitive value stays the same while they carry it, and when it changed"),
-    Text("how many counterfeits each group has, as far as that is published"),
+    "every published table, of every series given",
+    "who is in the table at every release, under which name",
+    "everybody's exact quasi-identifiers at every release",
+    "that a person's sensitive value stays the same while they carry it, and when it changed",
+    "how many counterfeits each group has, as far as that is published",
 ]
 BACKGROUND_OF_VIEWS = [
-    Text("every published view of the series, and every other release that the contract names"),
-    Text("that all of these are about the same people"),
-    Text("the hierarchies and domains of the columns, and which pairs of values nobody has"),
-    Text("nobody's record in particular"),
+    "every published view of the series, and every other release that the contract names",
+    "that all of these are about the same people",
+    "the hierarchies and domains of the columns, and which pairs of values nobody has",
+    "nobody's record in particular",
 ]
-OF_ANOTHER_TOOL = Text("another tool's")
-GROUPS_KNOWN = Text("everybody's group in every release (private folder)")
+OF_ANOTHER_TOOL = "another tool's"
+GROUPS_KNOWN = "everybody's group in every release (private folder)"
 
 
 @dataclass(frozen=True)
@@ -341,34 +340,28 @@ def told(report: Report, *, is_internal: bool) -> dict[str, Any]:
     return {**as_json(said, names), "conclusion": conclusion(said, is_internal=False)}
 
 
-def write_report(
-    report: Report, findings: Findings, folder: Path, language: Language | None = None
-) -> list[Path]:
+def write_report(report: Report, findings: Findings, folder: Path) -> list[Path]:
     """Write both versions of the report into a folder; returns the paths of its files.
 
-    The pages are in the language that is asked for, and JSON is in English, for programs. An earlier
-    signature in the folder is removed: it was of another report.
+    An earlier signature in the folder is removed: it was of another report.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in (SIGNED, SIGNATURE):
         (folder / name).unlink(missing_ok=True)
-    language = language or Language.of(ENGLISH)
     contract = findings.contract
     kinds = kinds_of(principle_of(contract).format(contract), [findings.promise])
-    plots = [charts.of_series(one, findings.promise, kinds, language) for one in findings.series]
+    plots = [charts.of_series(one, findings.promise, kinds) for one in findings.series]
     written = []
     for name in ("audit", "handout"):
         html, data = folder / f"{name}.html", folder / f"{name}.json"
         said = told(report, is_internal=name == "audit")
-        html.write_text(page(said, plots, language, is_internal=name == "audit"), encoding="utf-8")
+        html.write_text(page(said, plots, is_internal=name == "audit"), encoding="utf-8")
         data.write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         written += [html, data]
     return written
 
 
-def page(
-    said: Mapping[str, Any], plots: Sequence[Sequence[charts.Drawn]], language: Language, *, is_internal: bool
-) -> str:
+def page(said: Mapping[str, Any], plots: Sequence[Sequence[charts.Drawn]], *, is_internal: bool) -> str:
     """The report as a page.
 
     Parameters
@@ -377,17 +370,15 @@ def page(
         What the report says, or its version for others (`told`).
     plots
         The charts of each series.
-    language
-        What it is written in.
     is_internal
         Whether it is the publisher's own version.
     """
-    template = _environment(language).get_template("report.html.j2")
+    template = _environment().get_template("report.html.j2")
     return template.render(**said, plots=plots, is_internal=is_internal)
 
 
 @functools.cache  # its templates are compiled once
-def _environment(language: Language) -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("republish.orchestration.audit.report", "."),
         autoescape=True,
@@ -396,8 +387,6 @@ def _environment(language: Language) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {
-        "_": language.say,
-        "language": language,
         "reading": READING,
         "reading_of_rows": READING_OF_ROWS,
         "combinations": combinations,
@@ -405,6 +394,5 @@ def _environment(language: Language) -> jinja2.Environment:
         "changed": CHANGED,
         "groups_known": GROUPS_KNOWN,
     }
-    for name in ("say", "figure", "percent", "points", "filled", "day"):
-        environment.filters[name] = getattr(language, name)
+    environment.filters |= {"figure": figure, "percent": percent, "points": points, "filled": filled}
     return environment

@@ -14,8 +14,6 @@ from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, TypeVar, get_type_hints
 
-from republish.anonymize.text import Text
-
 SMALL = 10
 """Counts of people from 1 up to this are not shown."""
 
@@ -99,7 +97,7 @@ def _marks(kind: type[Any]) -> dict[str, tuple[str | int, ...]]:
 
 def without_small(count: int | None) -> int | str | None:
     """A count of people, or words in its place if it is small and not 0."""
-    return Text("fewer than {small}", small=SMALL) if count is not None and 0 < count < SMALL else count
+    return f"fewer than {SMALL}" if count is not None and 0 < count < SMALL else count
 
 
 def coarse(figure: float | None, people: int) -> float | None:

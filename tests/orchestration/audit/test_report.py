@@ -20,7 +20,6 @@ from republish.orchestration.audit.gaps import _hosts_unknown
 from republish.orchestration.audit.report.conclusion import READING, conclusion
 from republish.orchestration.audit.report.document import _environment, describe, told
 from republish.orchestration.audit.report.handout import SMALL, public_names, without_small
-from republish.orchestration.languages.language import ENGLISH, Language
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 CHROMIUM = next(
@@ -203,7 +202,7 @@ def test_the_conclusion_is_one_paragraph_with_the_promise_that_matters(page, des
 
 
 def test_vulnerable_people_below_promises_that_hold_are_explained(described):
-    template = _environment(Language.of(ENGLISH)).get_template("report.html.j2")
+    template = _environment().get_template("report.html.j2")
     plots = [[] for _ in described["series"]]
     words = "takes values before and after a change for one, and is not promised"
     for vulnerable in (0, 12):

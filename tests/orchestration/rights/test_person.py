@@ -1,22 +1,18 @@
 """`republish person`: what a home holds of somebody, checked against the home itself."""
 
 import json
-import re
 import shutil
-from collections import Counter
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from republish.orchestration.cli.app import app
-from republish.orchestration.languages.language import ENGLISH, LANGUAGES
 from republish.orchestration.rights.find import find
 from republish.orchestration.series.persons import comparable
 from republish.orchestration.storage.log import LOG
 from republish.orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
-from tests.orchestration.audit.test_language import texts_of
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -175,22 +171,3 @@ def test_publication_is_noted_with_the_contract(hospital, home, series):
     ]
     result = CliRunner().invoke(app, ["verify", str(home), "--log"])
     assert "2 lines, an unbroken chain" in result.output
-
-
-@pytest.mark.parametrize("name", LANGUAGES[1:])
-def test_in_another_language_nothing_of_the_sheet_is_english_and_every_figure_is_the_same(
-    hospital, home, stayed, tmp_path, name
-):
-    hospital.declare(retention={"absent_for": "18 months"}, keep_private=2)
-    for language in (ENGLISH, name):
-        words = ["person", str(hospital.contract), "--home", str(home), "--out", str(tmp_path / language)]
-        result = CliRunner().invoke(app, [*words, "--language", language], input=f"{stayed}\n")
-        assert result.exit_code == 0, result.exception
-    english, other = (texts_of((tmp_path / one / "person.html").read_text()) for one in (ENGLISH, name))
-    said = [node for node in re.findall(r"[A-Z][^.:]{25,}[.:]", english) if "hospital/" not in node]
-    assert said
-    assert not [sentence for sentence in said if sentence in other]
-    assert Counter(re.findall(r"\b\d{1,3}\b", other)) >= Counter(["18"])
-    kept = [(tmp_path / one / "person.json").read_text() for one in (ENGLISH, name)]
-    assert kept[0] == kept[1]
-    assert CliRunner().invoke(app, [*words, "--language", "xx"]).exit_code == 2
