@@ -61,7 +61,9 @@ def _worst_posteriors(seen: AttackInput) -> list[Fraction] | None:
     if not hits[tuple(truth)]:
         return None
     owed = [
-        value for value in set(truth) if not seen.schema.sensitive.may_be_known(pl.Series([value])).item()
+        value
+        for value in dict.fromkeys(truth)
+        if not seen.schema.sensitive.may_be_known(pl.Series([value])).item()
     ]
     probabilities: list[Fraction] = []
     for person in range(len(truth)):

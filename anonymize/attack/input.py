@@ -15,11 +15,12 @@ from republish.anonymize.attack.copies import guarded, is_copy, numbered
 from republish.anonymize.attack.coverage import cover, holds, value_domain
 from republish.anonymize.attack.entries import readable_rows
 from republish.anonymize.attack.finding import Count
+from republish.anonymize.attack.hashes import content_numbers
 from republish.anonymize.attack.intersection import intersect_hosts, narrow
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.numbers import Numbers, joined
 from republish.anonymize.attack.side_channels import is_canonical
-from republish.anonymize.attack.stays import FORMERLY, content_numbers, follow_stays
+from republish.anonymize.attack.stays import FORMERLY, follow_stays
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import CategoryAttribute, Schema
 from republish.anonymize.formats import Format, Published

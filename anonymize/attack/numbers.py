@@ -36,7 +36,7 @@ class Numbers:
         row = self._rows(person)
         if len(absent := np.flatnonzero(row == ABSENT)):
             strangers = person.gather(absent)
-            self.names = pl.concat([self.names, strangers.unique()], rechunk=True)
+            self.names = pl.concat([self.names, strangers.unique(maintain_order=True)], rechunk=True)
             self._find_slots()
             row[absent] = self._rows(strangers)
         self._last = person, pl.Series("person", row, pl.UInt32)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from republish.anonymize.attack.finding import AttackResult, Count
+from republish.anonymize.attack.hashes import content_numbers
 from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from republish.anonymize.attack.knowledge import MEMBERS
 from republish.anonymize.attack.numbers import joined
@@ -91,9 +92,8 @@ def _followed(seen: AttackInput) -> dict[str, pl.DataFrame]:
     published, before = seen.numbered, seen.before.parts
     number = pl.lit(seen.release * GROUPS_PER_RELEASE) + pl.col("group_id")
     # A member is known by a hash of their name, because numbers are others in every release.
-    real = seen.numbers.named(joined(seen.hosts, seen.known.select("person", VALUE))).select(
-        "group_id", pl.struct("person", VALUE).hash(1).alias("person")
-    )
+    real = seen.numbers.named(joined(seen.hosts, seen.known.select("person", VALUE)))
+    real = real.select("group_id", content_numbers(real.select("person", VALUE)))
     forged = followed_counterfeits(
         seen.forged, seen.hosts, published.values, seen.release, seen.knowledge.linked
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from republish.anonymize.attack.hashes import content_numbers
 from republish.anonymize.attack.numbers import joined
-from republish.anonymize.kernels.splitmix import STEP, mixed
 
 OLDER = pl.UInt64()
 """The type of counterfeits' numbers in states of versions below 0.5: hashes by polars, which may be others in
@@ -93,7 +93,7 @@ def followed_counterfeits(
     now = joined(stays.people.filter(pl.col("until") == release), hosts)
     current = stays.forged.filter(pl.col("until") == release).select("person", "bucket", "since")
     here = _numbered_alike(_in_groups(forged, group, now)).join(current, on=["person", "bucket"])
-    return here.select("group_id", pl.struct("person", "bucket", "since").hash(2).alias("person"))
+    return here.select("group_id", content_numbers(here.select("person", "bucket", "since")))
 
 
 def _any_bucket() -> pl.Expr:
@@ -134,7 +134,7 @@ def _in_buckets(now: pl.DataFrame, before: Stays) -> tuple[pl.DataFrame, Stays]:
 
 def _in_groups(forged: pl.DataFrame, group: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
     """Counterfeits with the signature and bucket of their group."""
-    buckets = now.select("group_id", "bucket").unique("group_id")
+    buckets = now.select("group_id", "bucket").unique("group_id", keep="first")
     group = group.join(buckets, on="group_id", how="left").with_columns(
         bucket=pl.coalesce("bucket", _any_bucket())
     )
@@ -146,16 +146,6 @@ def _signatures(values: pl.DataFrame) -> pl.DataFrame:
     return values.group_by("group_id", maintain_order=True).agg(
         pl.col("value").unique().sort().alias("values")
     )
-
-
-def content_numbers(rows: pl.DataFrame) -> pl.Series:
-    """Int64[N]: a number for each row of numbers by what is in it, the same in every version of polars."""
-    number = np.zeros(rows.height, np.uint64)
-    for column in rows.get_columns():
-        is_fraction = column.dtype.is_float()
-        values = column.cast(pl.Float64 if is_fraction else pl.Int64).fill_null(0).to_numpy()
-        number = mixed((mixed(number) ^ (values + 0).view(np.uint64)) + STEP)
-    return pl.Series("person", number.view(np.int64))
 
 
 def _numbered_alike(forged: pl.DataFrame) -> pl.DataFrame:
@@ -171,7 +161,7 @@ def _numbered_alike(forged: pl.DataFrame) -> pl.DataFrame:
 
 def _renumbered(earlier: pl.DataFrame, here: pl.DataFrame) -> pl.DataFrame:
     """The counterfeits in a state of an older version under our numbers, as far as they are here."""
-    ours = here.select(person=FORMERLY, ours="person").unique("person")
+    ours = here.select(person=FORMERLY, ours="person").unique("person", keep="first")
     found = earlier.join(ours, on="person", how="left", maintain_order="left")
     gone = pl.col("person").reinterpret(signed=True)
     return found.with_columns(person=pl.coalesce("ours", gone)).select(earlier.columns)

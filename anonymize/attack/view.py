@@ -237,7 +237,7 @@ def _compared(seen: ViewInput) -> _Compared:
     placed = placed.rename(dict(zip(own, labels, strict=True)))
     rows = view.with_columns(pl.col(column).cast(placed.schema[column], strict=False) for column in labels)
     rows = rows.group_by(list(labels)).len("rows")
-    there = placed.join(rows, on=list(labels), how="semi").unique("row")
+    there = placed.join(rows, on=list(labels), how="semi").unique("row", keep="first")
     astray = people.height - held_back - int(there["people"].sum())
     expected = placed.group_by(list(labels)).agg(pl.col("people").sum())
     compared = rows.join(expected, on=list(labels), how="full", coalesce=True)

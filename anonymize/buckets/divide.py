@@ -177,7 +177,7 @@ def _classes(
     people = people.with_columns(pl.Series("value", value[people["row"].to_numpy()]))
     key = pl.col("earlier").cast(pl.List(pl.String)).list.join(",")
     people = people.with_columns(pl.struct("value", key).rank("dense").cast(pl.Int64).alias("class") - 1)
-    classes = people.unique("class").sort("class")
+    classes = people.unique("class", keep="first").sort("class")
     forbidden = np.zeros((classes.height, signatures.values), bool)
     pairs = classes.select("class", "earlier").explode("earlier")
     pair, place = signatures.places_of(pairs["earlier"].to_numpy().astype(np.int64))

@@ -280,7 +280,7 @@ def _read(tables: Tables, schema: Schema) -> Published:
 
 def _plots(tables: Tables, schema: Schema) -> list[Plot | ShareChart]:
     """A chart of the widths of published intervals: the share of groups whose interval is at most so wide."""
-    groups = tables[MICRODATA].unique("group_id")
+    groups = tables[MICRODATA].unique("group_id", keep="first")
     shares = {qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()}
     widest_first = sorted(shares.items(), key=lambda one: -float(one[1].sum()))
     lines = tuple(
@@ -302,7 +302,7 @@ def _up_to(covered: pl.Series) -> tuple[tuple[float, float], ...]:
 
 def _figures(tables: Tables, schema: Schema) -> dict[str, float]:
     """The mean interval width of each quasi-identifier: values covered, or a length (fractions)."""
-    groups = tables[MICRODATA].unique("group_id")
+    groups = tables[MICRODATA].unique("group_id", keep="first")
     widths = groups.select(_width(column, qi).mean().alias(column) for column, qi in schema.attributes())
     return {f"mean width of {_with_unit(qi)}": widths[column][0] or 0.0 for column, qi in schema.attributes()}
 

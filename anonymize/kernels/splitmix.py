@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numba import njit
 
-from republish.anonymize.arrays import Words
+from republish.anonymize.arrays import Ints, Words
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 """What a state moves on by between two numbers."""
@@ -20,6 +20,17 @@ def mixed(z: Words) -> Words:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+def numbers_drawn(begin: int, end: int) -> Words:
+    """The numbers of splitmix64 from one place to another, uint64[end - begin]: the same for ever."""
+    return mixed((np.arange(begin, end, dtype=np.uint64) + np.uint64(1)) * STEP)
+
+
+def rows_drawn(rows: int, most: int) -> Ints:
+    """So many rows in a drawn order, or all if there are fewer: the same for ever, int64[most]."""
+    drawn: Ints = np.argsort(numbers_drawn(0, rows))[:most]
+    return drawn
 
 
 mixed_number = cast(Callable[[Any], int], njit(mixed))

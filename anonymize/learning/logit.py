@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.contract import QuasiIdentifier
 from republish.anonymize.formats.published import Published
+from republish.anonymize.kernels.splitmix import rows_drawn
 from republish.anonymize.people.codes import MISSING_CODE, code_domain
 
 STEPS = 40
@@ -101,9 +102,7 @@ def learned_from(values: int, columns: int, group: np.ndarray) -> Bools:
         return np.ones(len(group), bool)
     groups, at = np.unique(group, return_inverse=True)
     drawn = np.zeros(len(groups), bool)
-    drawn[np.random.default_rng(0).permutation(len(groups))[: max(1, len(groups) * most // len(group))]] = (
-        True
-    )
+    drawn[rows_drawn(len(groups), max(1, len(groups) * most // len(group)))] = True
     some: Bools = drawn[at]
     return some
 

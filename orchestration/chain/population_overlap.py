@@ -254,7 +254,7 @@ def _numbers(pseudonyms: pl.Series) -> pl.Series:
 def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
     """A row for each person of a release, as `NOTED` says."""
     called = people.select(comparable(home, people[IDENTIFIER]), persons_of(people[PSEUDONYM]))
-    return called.with_columns(since=pl.lit(release), until=pl.lit(release)).unique("person")
+    return called.with_columns(since=pl.lit(release), until=pl.lit(release)).unique("person", keep="first")
 
 
 def _joined(noted: Iterable[pl.DataFrame]) -> pl.DataFrame:

@@ -182,7 +182,7 @@ class Asked:
             if PSEUDONYM in people.columns:
                 mine = people.filter(pl.col("person").is_in(everybody.implode()))
                 known.append(mine.select(name=PSEUDONYM, person="person").drop_nulls())
-        return pl.concat(known).unique("name")
+        return pl.concat(known).unique("name", keep="first")
 
 
 def read_rows(file: Path) -> pl.DataFrame | None:

@@ -45,7 +45,7 @@ def note_forgettings(home: Home, through: Mapping[str, str], later: Iterable[Map
 
 def note_unknown(home: Home, through: Mapping[str, str], at: str) -> None:
     """Note that nobody said whether people were forgotten after a backup; `through` is what is out."""
-    for product in {_product(name) for name in through}:
+    for product in dict.fromkeys(_product(name) for name in through):
         unknown = {"at": at, "people": None, "again": None, "through": through}
         _ledger(home, product).write({"forgettings": [unknown]})
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from republish.anonymize.attack.hashes import plain_hashes
 from republish.anonymize.columns import VALUE
 from republish.anonymize.formats.published import Published
 
@@ -46,7 +47,8 @@ def follow(published: Published, before: Followed | None = None) -> Followed:
         .group_by("group_id", maintain_order=True)
         .agg(pl.col("content").str.join("\n"), pl.col("tuples").sum())
     )
-    alone = looks.filter(pl.col("content").is_unique()).select(pl.col("content").hash(), "tuples")
+    alone = looks.filter(pl.col("content").is_unique())
+    alone = alone.select(content=pl.Series(plain_hashes(alone["content"])), tuples="tuples")
     if before is None or before.contents is None or looks.is_empty():
         return Followed(None, None, alone)
     same = alone.join(before.contents, on="content", how="semi")

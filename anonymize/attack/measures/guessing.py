@@ -18,6 +18,7 @@ from republish.anonymize.attack.coverage import cover, value_domain
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Schema
 from republish.anonymize.formats.published import Published
+from republish.anonymize.kernels.splitmix import rows_drawn
 from republish.anonymize.learning.dealer import Dealer, Pairs, pairs_of
 from republish.anonymize.learning.logit import Columns, fit, learned_from, log_odds
 
@@ -202,12 +203,11 @@ def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None, values: int = 1) ->
     most = MOST_LINKED if linkage is not None else min(MOST, max(MOST_PAIRS // max(values, 1), 1))
     if len(known) <= most:
         return known
-    rng = np.random.default_rng(0)
     if linkage is None:
-        drawn: pl.DataFrame = known[np.sort(rng.permutation(len(known))[:most]).tolist()]
+        drawn: pl.DataFrame = known[np.sort(rows_drawn(len(known), most)).tolist()]
         return drawn
     groups = linkage["group_id"].unique().sort()
-    some = groups.gather(rng.permutation(len(groups))[: max(1, len(groups) * MOST_LINKED // len(known))])
+    some = groups.gather(rows_drawn(len(groups), max(1, len(groups) * MOST_LINKED // len(known))))
     here = linkage.filter(pl.col("group_id").is_in(some.implode())).select("person")
     return known.join(here, on="person", how="semi", maintain_order="left")
 

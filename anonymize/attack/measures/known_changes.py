@@ -17,6 +17,7 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.attack.hashes import plain_hashes
 from republish.anonymize.columns import VALUE
 from republish.anonymize.formats.published import Published
 from republish.anonymize.kernels.lives import likeliest
@@ -107,7 +108,7 @@ def follow_lives(
         contents = pl.concat([before.contents, new])
     numbered = contents.select("text").with_row_index("content")
     group = held.join(numbered, on="text").select("group_id", "content")
-    here = now.filter(_hash() % (2 * one_in) < 2)
+    here = now.filter(_hash(now) % (2 * one_in) < 2)
     here = here.join(hosted.select("person", "group_id").drop_nulls(), on="person", how="left")
     here = here.join(group, on="group_id", how="left").drop("group_id")
     moved = _moved(before.last, now) if before else None
@@ -156,14 +157,14 @@ def _joined(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.List(pl.String)).list.join("\x1f")
 
 
-def _hash() -> pl.Expr:
+def _hash(people: pl.DataFrame) -> pl.Series:
     """A number that a person has in every release: its parity says which half the person is of."""
-    return pl.col("person").hash(0)
+    return pl.Series("half", plain_hashes(people["person"]))
 
 
 def _moved(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
     both = before.join(now, on="person", how="left", suffix="_now")
-    named = both.select((_hash() % 2).alias("half"), pl.col(VALUE).alias("gone"), became=f"{VALUE}_now")
+    named = both.select(_hash(both) % 2, pl.col(VALUE).alias("gone"), became=f"{VALUE}_now")
     return named.group_by("half", "gone", "became").agg(people=pl.len())
 
 
@@ -174,8 +175,14 @@ def _numbered(values: pl.Series) -> pl.DataFrame:
 def _people(lives: Lives, values: pl.Series) -> tuple[Ints, Ints, Ints, Bools]:
     """int[N, R] twice: each person's contents and values, or `ABSENT`; int[N] the half, bool[N] who left."""
     rows = pl.concat(one.with_columns(release=pl.lit(n)) for n, one in enumerate(lives.releases))
-    rows = rows.join(_numbered(values), on=VALUE).with_columns(half=_hash() % 2)
-    names = rows.drop_nulls("content").select("person", "half").unique("person").sort("half", "person")
+    rows = rows.join(_numbered(values), on=VALUE)
+    rows = rows.with_columns(_hash(rows) % 2)
+    names = (
+        rows.drop_nulls("content")
+        .select("person", "half")
+        .unique("person", keep="first")
+        .sort("half", "person")
+    )
     names = names.with_row_index("row")
     rows = rows.join(names.select("person", "row"), on="person")
     content, actual = (np.full((len(names), len(lives.releases)), ABSENT) for _ in range(2))

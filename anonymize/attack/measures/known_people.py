@@ -17,6 +17,7 @@ import polars as pl
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.columns import VALUE
 from republish.anonymize.formats.published import Published
+from republish.anonymize.kernels.splitmix import numbers_drawn
 from republish.anonymize.people.persons import persons_of
 
 SHARES = (0.001, 0.01, 0.05, 0.1)
@@ -121,8 +122,9 @@ def _drawn(holders: pl.Series, before: Struck | None) -> pl.DataFrame:
     new = holders.unique(maintain_order=True).to_frame()
     if before is not None:
         new = new.join(before.drawn, on="holder", how="anti", maintain_order="left")
-    rng = np.random.default_rng(0 if before is None else len(before.drawn))
-    new = new.with_columns(drawn=rng.random(len(new)))
+    begin = 0 if before is None else len(before.drawn)
+    drawn = numbers_drawn(begin, begin + len(new)) / 2.0**64
+    new = new.with_columns(drawn=pl.Series(drawn, dtype=pl.Float64))
     return new if before is None else pl.concat([before.drawn, new])
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from republish.anonymize.attack.coverage import covering
 from republish.anonymize.formats.published import Published
+from republish.anonymize.kernels.splitmix import rows_drawn
 from republish.anonymize.people.codes import MISSING_CODE
 
 MOST = 2_000
@@ -63,8 +64,9 @@ def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Publi
     """
     if min(len(inside), len(outside)) < FEWEST:
         return None
-    rng = np.random.default_rng(0)
-    scores = [_scores(_drawn(people, rng), published) for people in (inside, outside)]
+    scores = [
+        _scores(people[rows_drawn(len(people), MOST).tolist()], published) for people in (inside, outside)
+    ]
     called = np.mean([_halved(scores, half) for half in (0, 1)], axis=0)
     spread = sum(share * (1 - share) / len(score) for share, score in zip(called, scores, strict=True))
     return Presence(
@@ -88,11 +90,6 @@ def _halved(scores: list[np.ndarray], half: int) -> list[float]:
 def _called(scores: np.ndarray, level: float) -> float:
     """The share of the people who are called present."""
     return float((scores >= level).mean())
-
-
-def _drawn(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    drawn: pl.DataFrame = people[rng.permutation(len(people))[:MOST].tolist()]
-    return drawn
 
 
 def _scores(people: pl.DataFrame, published: Published) -> np.ndarray:

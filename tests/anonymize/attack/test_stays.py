@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from republish.anonymize.attack.stays import FORMERLY, content_numbers, follow_stays, followed_counterfeits
+from republish.anonymize.attack.hashes import content_numbers
+from republish.anonymize.attack.stays import FORMERLY, follow_stays, followed_counterfeits
 
 VALUES = pl.DataFrame({"group_id": [1, 1, 2, 2], "value": ["flu", "gout", "cold", "HIV"]})
 """Group 1 has the signature (flu, gout), group 2 (HIV, cold)."""
