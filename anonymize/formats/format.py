@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -119,8 +120,8 @@ class Format:
         """
         taken = {"group_id", "bucket_id"} & {schema.identifier}  # the columns of the private linkage
         for columns in self.columns(schema).values():
-            names = [RELEASE, *(column.name for column in columns)]
-            taken |= {name for name in names if names.count(name) > 1} | ({schema.identifier} & set(names))
+            names = Counter([RELEASE, *(column.name for column in columns)])
+            taken |= {name for name, often in names.items() if often > 1} | ({schema.identifier} & {*names})
         return [
             ("", f"the column {name} bears the name of a column of republish's own: rename it in the source")
             for name in sorted(taken)

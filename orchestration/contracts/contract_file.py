@@ -107,6 +107,7 @@ def contract_of(
         named.append(name)
         return read_hierarchy_file(path.parent, name)
 
+    check(where, "columns", _columns(declared))
     try:
         contract = parse_contract(declared, where=where, context={"read_hierarchy": read_hierarchy})
     except ContractError as error:
@@ -115,7 +116,7 @@ def contract_of(
         faults += _schedule_faults(declared)
     if faults:
         raise ContractError(where, faults)
-    _check_size(contract, where)
+    _check_labels(contract, where)
     first, cron, last = contract.releases.first, contract.releases.cron, contract.releases.last
     if cron and is_scheduled:
         from republish.orchestration.contracts.schedule import ticks  # noqa: PLC0415 - the small install has no croniter
@@ -152,10 +153,19 @@ def _refuse_one_file(contract: Product, two: list[dt.date], where: str) -> None:
         raise ContractError(where, [("source.path", why)])
 
 
-def _check_size(contract: Product, where: str) -> None:
-    """Refuse a contract that declares more columns or labels than are read."""
+def _columns(declared: Any) -> int:
+    """How many columns a contract declares, before what it says of each is read."""
+    lists = (
+        [declared.get(key) for key in ("quasi_identifiers", "columns")]
+        if isinstance(declared, Mapping)
+        else []
+    )
+    return sum(len(one) for one in lists if isinstance(one, list))
+
+
+def _check_labels(contract: Product, where: str) -> None:
+    """Refuse a contract that declares more labels than are read."""
     attributes = [one for _, one in contract.attributes()]
-    check(where, "columns", len(attributes))
     values = (one.values or () for _, one in contract.sensitive_columns())
     for labels in (*values, *(getattr(one, "labels", ()) for one in attributes)):
         check(where, "labels", len(labels))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -83,7 +84,7 @@ def in_files(file: Path) -> FoundTable:
         dialect = dialects[release] = dialect_of(one, str(one))
         usual = {"separator": usual_separator(one), "encoding": "utf-8"}
         table, present = read_file(one, str(one), **usual | dialect)
-        if twice := [name for name in present if present.count(name) > 1]:
+        if twice := [name for name, often in Counter(present).items() if often > 1]:
             raise SnapshotError(f"{one}: the column {twice[0]} is there twice; rename one in the source")
         tables[release] = table
     _refuse_nobody(tables, str(file))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -48,7 +49,8 @@ def from_arrow(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame
     Raises SnapshotError if it has one of them twice, or of a type that polars can't read.
     """
     present = [column for column in columns if column in answer.column_names]
-    if twice := [column for column in present if answer.column_names.count(column) > 1]:
+    often = Counter(answer.column_names)
+    if twice := [column for column in present if often[column] > 1]:
         raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")
     frame = pl.DataFrame([_series(column, answer[column], where) for column in present])
     return frame.with_columns(uuid_text(answer.schema, present))

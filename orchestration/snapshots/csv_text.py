@@ -6,6 +6,7 @@ A text that readers disagree about is refused: a reader that guesses reads fewer
 from __future__ import annotations
 
 import codecs
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import BinaryIO
 
@@ -57,7 +58,8 @@ class CsvText:
             )
         self.header = named if records else []
         self._chosen = positions(self.header, columns)
-        if twice := [self.header[at] for at in self._chosen if self.header.count(self.header[at]) > 1]:
+        often = Counter(self.header)
+        if twice := [self.header[at] for at in self._chosen if often[self.header[at]] > 1]:
             raise SnapshotError(
                 f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
             )

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from republish.anonymize.errors import ContractError
+from republish.anonymize.errors import ContractError, LimitError
 from republish.orchestration.contracts.contract_file import load_contract
 
 CONTRACT = """\
@@ -237,3 +237,12 @@ def test_the_first_release_is_the_first_tick_on_or_after_the_declared_date(folde
 def test_a_file_that_may_not_be_read_says_so(folder):
     (folder / "hospital.yaml").chmod(0)
     assert faults(folder / "hospital.yaml") == [("", "can't be read: Permission denied")]
+
+
+def test_a_contract_of_too_many_columns_is_refused_before_they_are_read(folder, monkeypatch):
+    """What is said of each column is not looked at: here it is wrong, and not named."""
+    monkeypatch.setenv("REPUBLISH_LIMITS", "columns=3")
+    column = "  - {name: age, kind: number, domain: [0, 120], min_width: 2}\n"
+    (folder / "hospital.yaml").write_text(CONTRACT.replace(column, "  - {name: 1}\n  - {name: 2}\n"))
+    with pytest.raises(LimitError, match="has 4 columns, and 3 are read at most"):
+        load_contract(folder / "hospital.yaml")
