@@ -15,9 +15,15 @@ RENAMED = "renamed"
 """The measure of people whose value looks renamed: expected of nobody, and accepted by this name."""
 IDENTIFIERS = "identifiers"
 """The measure of people whose identifier is there in another form: expected of nobody."""
+EXTENDED = "extended_identifiers"
+"""The measure of people whose identifier gained or lost characters: accepted by this name."""
+MOST_EXTENDED, FEWEST_EXTENDED = 0.01, 5
+"""The share of people who may look like that, and so few such people say nothing."""
 MOST_OWN, MOST_OWN_CODES, FEWEST_OWN = 0.5, 0.9, 20
 """The share of people who may have a sensitive value that nobody else has; that share where nearly all of
 these values are codes, as diagnoses of a few hundred patients are; and so few such people say nothing."""
+NOT_EXPECTED = (RENAMED, IDENTIFIERS, EXTENDED, OWN_VALUES, FREE_TEXT)
+"""Measures of which no key of `expect` says how many people may be concerned."""
 SCHEMA = {
     "measure": pl.String,
     "column": pl.String,
@@ -54,6 +60,8 @@ class DeltaFigures(Figures):
     """Deleted, while their identifier is there in another form."""
     all_but_one_character: Counted = None
     """Inserted under an identifier that is like a deleted one but for a character."""
+    extended: Counted = None
+    """Inserted under an identifier that is a deleted one with more or fewer characters at one place."""
     people_before: Counted = None
     """The people of the snapshot before, where they may have several rows; so are the next two."""
     people_now: Counted = None
@@ -83,10 +91,11 @@ def expected_of_snapshot(
     """`measure`, `column`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
     There is one row for each of `people`, `carried`, `new`, `changed`, `renamed` and, if enough people are
-    carried, `identifiers`; of the first snapshot for `people` alone. Beside that, there are `own_values` and
-    `free_text` of each sensitive column, by the publisher's name, if `own_values` counted it (`own`);
-    `column` is null elsewhere. `odd` is 1 where what was found is neither ordinary nor `accepted` this once.
-    Values are those of rows, where people may have several; who comes, stays and leaves are people.
+    carried, `identifiers` and `extended_identifiers`; of the first snapshot for `people` alone. Beside that,
+    there are `own_values` and `free_text` of each sensitive column, by the publisher's name, if `own_values`
+    counted it (`own`); `column` is null elsewhere. `odd` is 1 where what was found is neither ordinary nor
+    `accepted` this once. Values are those of rows, where people may have several; who comes, stays and leaves
+    are people.
     """
     expect = contract.expect
     before, people, stayed = figures.of_people()
@@ -105,6 +114,8 @@ def expected_of_snapshot(
         ]
         if stayed / before >= expect.carried:  # else it is `carried` that is odd
             rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
+            most = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
+            rows.append((EXTENDED, None, float(figures.extended or 0), None, most))
     for column in () if own is None else own.iter_rows(named=True):
         rows += _expected_of_column(**column)
     return _judged(rows, accepted)
@@ -170,6 +181,8 @@ _MEANINGS = {
     RENAMED: "{found:,.0f} {counted} have a value that looks renamed",
     IDENTIFIERS: "{found:,.0f} people of the snapshot before are here under an identifier in another form"
     " (spaces, capital letters, leading zeros, signs that nobody sees)",
+    EXTENDED: "{found:,.0f} people are new under the identifier of somebody who is gone, but for characters"
+    " more or less (a prefix, a hyphen, a last letter), and much else of them is the same",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
     "guessed": "{found:.1%} of the people's values would be guessed right by learning from the groups",
     OWN_VALUES: "{found:.1%} of the {counted} have a value of {column} that nobody else has",
@@ -190,7 +203,7 @@ def _words(
     counted: str, measure: str, column: str | None, found: float, least: float | None, most: float | None
 ) -> str:
     meaning = _meaning(counted, measure, column, found)
-    if measure in (RENAMED, IDENTIFIERS, OWN_VALUES, FREE_TEXT):  # no key of `expect` says how many may
+    if measure in NOT_EXPECTED:
         return meaning
     limit = f"at least {least:,.10g}" if least is not None and found < least else f"at most {most:,.10g}"
     return f"{meaning}; expect.{measure} says {limit}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,11 +37,13 @@ from republish.orchestration.series.predecessor import Predecessor, predecessor_
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import ShardJob, jobs_of
 from republish.orchestration.snapshots.identifiers import (
-    MOST_COMPARED,
+    MOST_EXTENDED,
     all_but_one_character,
     changed_form,
     drifted,
+    extended,
     gone_and_new,
+    named,
 )
 from republish.orchestration.storage.store import PARTIAL, read_table, write_working_table
 
@@ -106,7 +108,8 @@ class Compared:
     """People by the values that they had and have (`moves`)."""
     gone: pl.DataFrame
     new: pl.DataFrame
-    """Identifiers of the snapshot before alone, and of this one; of many, one more than are compared."""
+    """People of the snapshot before alone, and of this one, as `named` has them; of many, one more than are
+    compared."""
     values: pl.DataFrame | None
     """How many people have each sensitive value (`count_values`); None where no column is sensitive."""
 
@@ -203,15 +206,28 @@ def compare_people(
     before: Snapshot | None, now: Snapshot, changes: pl.DataFrame, contract: Product
 ) -> Compared:
     """Count what became of people between two snapshots; `changes` is what became of each."""
-    nobody, sensitive = pl.DataFrame(schema={"text": pl.String}), contract.sensitive
+    sensitive = contract.sensitive
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
+        nobody = named(now.table[IDENTIFIER].clear())
         return Compared(delta_figures(changes), None, nobody, nobody, values)
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
-    gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
+    gone, new = gone_and_new(*_people(before, now))
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
     moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
-    return Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), values)
+    return Compared(figures, moved, gone.head(MOST_EXTENDED + 1), new.head(MOST_EXTENDED + 1), values)
+
+
+def _people(*snapshots: Snapshot) -> Iterator[pl.DataFrame]:
+    """The people of several snapshots by their identifiers, with the columns that all of these have."""
+    columns = [
+        {name: column for name, column in one.columns.items() if column in one.table.columns}
+        for one in snapshots
+    ]
+    shared = sorted(set.intersection(*(set(one) for one in columns)))
+    for one, there in zip(snapshots, columns, strict=True):
+        rest = [one.table[there[name]] for name in shared if there[name] != IDENTIFIER]
+        yield named(one.table[IDENTIFIER], *rest)
 
 
 def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
@@ -231,6 +247,7 @@ def _together(parts: Sequence[Compared], renamed: pl.DataFrame | None) -> DeltaF
         figures,
         renamed=None if renamed is None else int(renamed["people"].sum()),
         all_but_one_character=all_but_one_character(gone, new),
+        extended=extended(gone, new),
     )
 
 

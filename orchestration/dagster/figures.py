@@ -48,6 +48,7 @@ NAMES = {
     "renamed": "people with a value that looks renamed",
     "drifted": "people who left and are here under another form of their identifier",
     "all_but_one_character": "new identifiers that are like one that is gone, but for a character",
+    "extended": "new people under the identifier of somebody who is gone, but for a prefix, a sign or an end",
     "people_before": "people in the snapshot before",
     "people_now": "people in the snapshot",
     "people_in_both": "people in both snapshots",
@@ -100,7 +101,16 @@ NAMES = {
 }
 """What the UI calls a figure; others have the words of their field."""
 OF_PERSONS = {
-    *("different_people", "people_before", "people_now", "people_in_both", "drifted", "persons", "alike"),
+    *(
+        "different_people",
+        "people_before",
+        "people_now",
+        "people_in_both",
+        "drifted",
+        "extended",
+        "persons",
+        "alike",
+    ),
     *("in_one_group", "remembered", "forgotten", "placed_no_more", "placed_once_more"),
     "releases_left_of_most",
 }
@@ -109,7 +119,7 @@ CONSTANT = {"promises", "broken_promises", "hosts_known", "ends"}
 """Figures of an attack that are the same in every release that is published: they are not shown."""
 SELDOM = {"batch_counterfeits"}
 """Figures that are shown where they are not 0."""
-MOSTLY_NONE = {"held_back", "corrected", "renamed", "drifted"}
+MOSTLY_NONE = {"held_back", "corrected", "renamed", "drifted", "extended"}
 """Figures that are plotted where they are not 0."""
 
 

@@ -17,6 +17,7 @@ from republish.orchestration.audit.read.folders import Reading, find_series
 from republish.orchestration.audit.read.material import Material
 from republish.orchestration.audit.run import attack
 from republish.orchestration.library.contract import Contract
+from republish.orchestration.library.frames import as_frame
 from republish.orchestration.snapshots.previous import read_previous
 from republish.orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
 from republish.orchestration.storage.parts import scan_parts, tables_in
@@ -96,7 +97,7 @@ def audit(
     with scratch_folder() if isinstance(truth, Mapping) else nullcontext(Path(truth)) as place:
         if isinstance(truth, Mapping):
             for release, people in truth.items():
-                write_table(place / f"{release}.parquet", people)
+                write_table(place / f"{release}.parquet", as_frame(people, f"truth, {release}"))
         for folder in (place, *([Path(private)] if private is not None else [])):
             if not folder.is_dir():
                 raise PublishedFolderError(f"{folder}: is no folder")

@@ -39,7 +39,8 @@ from republish.orchestration.chain.publication import describe, with_texts
 from republish.orchestration.chain.shard import named_linkage
 from republish.orchestration.chain.snapshot import LEFT_OUT_STATED, Snapshot
 from republish.orchestration.library.contract import Contract
-from republish.orchestration.library.state import State
+from republish.orchestration.library.frames import as_frame
+from republish.orchestration.library.state import State, bound
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.series.release_record import CANDIDATE, write_published
 from republish.orchestration.snapshots.sources import look_at, refuse_faults
@@ -54,6 +55,13 @@ NOT_HERE = {
     "published_to": "publishing to an object store",
 }
 """What a contract may ask for that only `republish release` does, by its key."""
+
+
+GO_ON = (
+    "Go on from the state that the last release of this contract left; or leave the state out, for a series"
+    " whose readers get none of the other one"
+)
+"""The way out where a state is of other releases."""
 
 
 @dataclass(frozen=True)
@@ -143,19 +151,22 @@ def release(
     Raises
     ------
     SnapshotError
-        If the people are not what the contract says, or odd beside those of the release before.
+        If the people are no polars DataFrame, not what the contract says, or odd beside those of the release
+        before.
     ContractError
-        If the contract changed in a way that is neither safe nor accepted, or asks for something that only
-        `republish release` does.
+        If the state is of another product, series, identifier or kind of rows, the contract changed in a way
+        that is neither safe nor accepted, or it asks for something that only `republish release` does.
     NotEligible, ValueChangeRefused
         If the principle refuses the people.
     AuditFailed
         If a promise would be broken.
     """
+    as_frame(people, "people")
     state, file, product = state or State.begin(), contract.file, contract.product
     date = _date(date, state)
     where = f"{product.product}/{product.series} {date}"
     _refuse_what_takes_a_home(contract)
+    _refuse_other_series(contract, state)
     refuse_changes(file, date, state.declared)
     before = with_others(state.remembered, file, where)
     now = _snapshot(people, contract, state, date, where)
@@ -182,6 +193,7 @@ def release(
             now,
             Remembered(made.state, knowledge, promises),
             declared(product),
+            bound(product),
         ),
         _figures(made, attacked, product),
     )
@@ -203,6 +215,18 @@ def _refuse_what_takes_a_home(contract: Contract) -> None:
         (key, f"{what} is for `republish release`; leave it out")
         for key, what in NOT_HERE.items()
         if getattr(contract.product, key) != fields[key].get_default(call_default_factory=True)
+    ]
+    if faults:
+        raise ContractError(str(contract.file.path), faults)
+
+
+def _refuse_other_series(contract: Contract, state: State) -> None:
+    """Raise ContractError if a state is of other releases, whose people would be taken for others."""
+    now = bound(contract.product)
+    faults = [
+        (key, f"is {now[key]}, and the state was left by releases with {key}: {before}. {GO_ON}")
+        for key, before in state.of.items()
+        if now[key] != before
     ]
     if faults:
         raise ContractError(str(contract.file.path), faults)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.contract import Product
 from republish.anonymize.errors import HomeError
 from republish.anonymize.people.randomness import derive_key
 from republish.anonymize.principle import state as principle
@@ -30,6 +31,15 @@ KEY, SEALED = "secret.key", "state"
 """The file of the key in the folder of a state, and the purpose of the seal beside it."""
 RELEASES = "releases"
 """What a saved state says of itself: the dates so far."""
+OF = "of"
+"""There, too: what the contract said of `BINDING`."""
+BINDING = ("product", "series", "identifier", "rows", "row")
+"""Keys of a contract that say whose releases they are, and what a row of them is about."""
+
+
+def bound(contract: Product) -> dict[str, Any]:
+    """What a contract says of `BINDING`."""
+    return {key: getattr(contract, key, None) for key in BINDING}
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,9 @@ class State:
     """The principle's memory, an adversary's, and what was promised."""
     declared: Mapping[str, Any] | None = field(default=None, repr=False)
     """What the contract of the last one declared."""
+    of: Mapping[str, Any] = field(default_factory=dict)
+    """The contract's keys that can't change (`BINDING`) and what it says of them: nothing before a first
+    release, and in states that were saved by versions below 0.20."""
 
     @classmethod
     def begin(cls, key: str | None = None) -> Self:
@@ -82,7 +95,7 @@ class State:
             written |= write_tables(place, before.state, before.knowledge or Knowledge())
         record = ReleaseRecord(
             parameters={},
-            made_from={RELEASES: list(self.releases)},
+            made_from={RELEASES: list(self.releases), OF: dict(self.of)},
             declared=self.declared or {},
             promises=before.promises,
             files=written,
@@ -110,6 +123,7 @@ class State:
             kept_snapshot(place),
             Remembered(principle.State(tables), read_knowledge(place, record), record.promises),
             record.declared,
+            record.made_from.get(OF, {}),
         )
 
 

@@ -8,6 +8,8 @@ from republish.anonymize.spelling import FORMS, value_form
 
 ALIKE = 0.5
 """The share of the identifiers that have to be found again in another form."""
+MOST_EXTENDED = 200_000
+"""The same, for finding those that gained or lost characters."""
 MOST_COMPARED = 20_000
 """New identifiers, and identifiers that are gone, up to which they are compared character by character."""
 
@@ -22,10 +24,10 @@ def changed_form(before: pl.Series, now: pl.Series) -> str | None:
     str or None
         A sentence for the publisher; None if no form fits. It contains no identifier.
     """
-    if pl.Binary in (before.dtype, now.dtype) or before.is_empty() or now.is_empty():
+    read = [_texts(column) for column in (before, now)]
+    texts = [text.unique() for text in read if text is not None and len(text)]
+    if len(texts) < len(read):
         return None
-    texts = [column.cast(pl.String).alias("identifier") for column in (before, now)]
-    texts = [text.unique() for text in texts]
     found = _shared(*texts)
     for what, bare in FORMS.items():
         shared = _shared(*(bare(text) for text in texts))
@@ -41,14 +43,29 @@ def _shared(before: pl.Series, now: pl.Series) -> float:
     return float(again.sum()) / before.len()
 
 
-def gone_and_new(before: pl.Series, now: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """`text`: the identifiers of each snapshot alone, each once; none of bytes, which have no forms."""
-    if pl.Binary in (before.dtype, now.dtype):
-        nobody = pl.DataFrame(schema={"text": pl.String})
-        return nobody, nobody
-    former, latter = (column.cast(pl.String).alias("text").to_frame() for column in (before, now))
-    gone, new = former.join(latter, on="text", how="anti"), latter.join(former, on="text", how="anti")
-    return gone.unique(maintain_order=True), new.unique(maintain_order=True)
+def _texts(identifiers: pl.Series) -> pl.Series | None:
+    """Identifiers as text; None if they are bytes, and not all of them are UTF-8."""
+    try:
+        return identifiers.cast(pl.String)
+    except pl.exceptions.ComputeError:
+        return None
+
+
+def named(identifiers: pl.Series, *rest: pl.Series) -> pl.DataFrame:
+    """`text`, `rest_0`, …: people by their identifiers, with what else is in their rows.
+
+    Bytes that are no text have no forms; they are an `x` and hexadecimal digits.
+    """
+    text = _texts(identifiers)
+    text = "x" + identifiers.bin.encode("hex") if text is None else text
+    others = [column.cast(pl.String).alias(f"rest_{number}") for number, column in enumerate(rest)]
+    return pl.DataFrame([text.alias("text"), *others])
+
+
+def gone_and_new(before: pl.DataFrame, now: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The people of each snapshot alone, each once; of what `named` returned of both."""
+    gone, new = before.join(now, on="text", how="anti"), now.join(before, on="text", how="anti")
+    return tuple(people.unique("text", keep="first", maintain_order=True) for people in (gone, new))
 
 
 def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
@@ -73,6 +90,77 @@ def all_but_one_character(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
         new.join(shorter_gone, left_on="text", right_on="rest"),  # one less
     ]
     return pl.concat(found["text"] for found in alike).n_unique()
+
+
+def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
+    """How many people are new under a gone identifier that gained or lost the same characters at one place.
+
+    A prefix, a hyphen, a last letter: the change that explains most of them counts. Letters and signs are all
+    alike (a letter may be a check letter), and digits are not, for among numbers that count people many are
+    others with a digit more. At least half of the rest of their rows is the same, too. People who `drifted`
+    are not counted again.
+
+    Returns
+    -------
+    int or None
+        None if more than `MOST_EXTENDED` are new or gone.
+    """
+    if max(len(gone), len(new)) > MOST_EXTENDED:
+        return None
+    forms = _forms(gone), _forms(new)
+    gone, new = (  # without those who drifted
+        people.filter(~value_form(pl.col("text")).is_in(there.implode()))
+        for people, there in ((gone, forms[1]), (new, forms[0]))
+    )
+    before, now = pl.col("before"), pl.col("now")
+    bare = [
+        people.select("text", bare=pl.col("text").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]", ""))
+        for people in (gone, new)
+    ]
+    pairs = [
+        *(
+            _shorter(longer)
+            .join(shorter, left_on="rest", right_on="text")
+            .select("change", **{name: "text", other: "rest"})
+            for longer, shorter, name, other in ((new, gone, "now", "before"), (gone, new, "before", "now"))
+        ),
+        bare[1]
+        .join(bare[0].filter(pl.col("bare") != ""), on="bare", suffix="_gone")
+        .select(change=pl.lit("signs"), now="text", before="text_gone"),
+    ]
+    changes = pl.concat(
+        found.select(pl.concat_str(pl.lit(f"{at} "), "change").alias("change"), now, before)
+        for at, found in enumerate(pairs)
+    )
+    both = changes.unique().join(new, left_on="now", right_on="text")
+    both = both.join(gone, left_on="before", right_on="text", suffix="_before")
+    rest = [name for name in new.columns if name != "text"]
+    same = (pl.col(name).eq_missing(pl.col(f"{name}_before")).cast(pl.Int32) for name in rest)
+    alike = pl.sum_horizontal(pl.lit(0), *same)
+    counted = both.filter(alike * 2 >= len(rest)).group_by("change").agg(pl.col("now").n_unique())
+    return int(counted["now"].max() or 0)
+
+
+def _shorter(identifiers: pl.DataFrame) -> pl.DataFrame:
+    """`text`, `rest`, `change`: each identifier without a beginning, an end, or one of its characters."""
+    text, place, size = pl.col("text"), pl.col("place"), pl.col("text").str.len_chars()
+    each = identifiers.select("text", place=pl.int_ranges(0, size)).explode("place").drop_nulls()
+    less = [
+        (text.str.slice(place), text.str.slice(0, place), pl.lit("start"), place > 0),
+        (text.str.slice(0, place), text.str.slice(place), pl.lit("end"), place > 0),
+        (
+            text.str.slice(0, place) + text.str.slice(place + 1),
+            text.str.slice(place, 1),
+            place.cast(pl.String),
+            (place > 0) & (place < size - 1),
+        ),
+    ]
+    found = [
+        each.filter(is_one).select("text", rest=rest, where=where, more=more.str.replace_all(r"\D", "x"))
+        for rest, more, where, is_one in less
+    ]
+    where = pl.when((pl.col("more") == "x") & ~pl.col("where").is_in(["start", "end"])).then(pl.lit("within"))
+    return pl.concat(found).select("text", "rest", change=where.otherwise("where") + " " + pl.col("more"))
 
 
 def _forms(identifiers: pl.DataFrame) -> pl.Series:

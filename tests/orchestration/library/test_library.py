@@ -203,6 +203,73 @@ def test_a_weaker_promise_and_what_takes_a_home_are_refused():
         rp.Contract.of({name: part for name, part in DECLARED.items() if name != "principle"})
 
 
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("product", {"product": "other"}),
+        ("series", {"series": "v2"}),
+        ("identifier", {"identifier": "number"}),
+        ("rows", {"rows": "several", "principle": DECLARED["principle"] | {"values_per_person": 1}}),
+    ],
+)
+def test_a_state_goes_on_with_its_own_releases_alone(tmp_path, key, changes):
+    """Else people are new under other names, and two groups of theirs are intersected."""
+    table = people().with_columns(number=pl.format("n{}", pl.int_range(pl.len())))
+    state = rp.release(table, rp.Contract.of(DECLARED), date="2026-01-01").state
+    state.save(tmp_path)
+    other = rp.Contract.of(DECLARED | {"expect": {"carried": 0.0}} | changes)
+    for left in (state, rp.State.load(tmp_path)):
+        with pytest.raises(ContractError) as refused:
+            rp.release(table, other, left, date="2026-02-01")
+        (named, said), *_ = refused.value.faults
+        assert named == key
+        assert f"and the state was left by releases with {key}: " in said
+        assert "Go on from the state that the last release of this contract left; or leave" in said
+    rp.release(table, rp.Contract.of(DECLARED), rp.State.load(tmp_path), date="2026-02-01")
+
+
+@pytest.mark.parametrize(
+    ("change", "measure", "kind"),
+    [
+        (lambda name: "A" + name, "extended_identifiers", pl.String),
+        (lambda name: "CLINIC/" + name, "extended_identifiers", pl.String),
+        (lambda name: name.str.replace("p", "p-"), "extended_identifiers", pl.String),
+        (lambda name: name + "X", "extended_identifiers", pl.String),
+        (lambda name: name + " ", "identifiers", pl.Binary),
+        (lambda name: "CLINIC/" + name, "extended_identifiers", pl.Binary),
+    ],
+    ids=["letter", "prefix", "hyphen", "end", "space in bytes", "prefix in bytes"],
+)
+def test_a_third_of_the_identifiers_with_characters_more_needs_consent(change, measure, kind):
+    one, contract = people(240), rp.Contract.of(DECLARED)
+    names = change(one["name"]).zip_with(pl.Series(range(240)) % 3 == 0, one["name"])
+    one, other = (one.with_columns(name=column.cast(kind)) for column in (one["name"], names))
+    state = rp.release(one, contract, date="2026-01-01").state
+    with pytest.raises(SnapshotError, match=rf"80 people .* accept: {{2026-02-01: \[{measure}\]}}"):
+        rp.release(other, contract, state, date="2026-02-01")
+    accepted = rp.Contract.of(DECLARED | {"accept": {"2026-02-01": [measure]}})
+    rp.release(other, accepted, state, date="2026-02-01")
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda table: table.lazy(), "a polars.LazyFrame: .collect() makes a DataFrame"),
+        (lambda table: table.to_pandas(), "a pandas.DataFrame: polars.from_pandas(table, nan_to_null=True)"),
+        (lambda table: table.to_arrow(), "a pyarrow.Table: polars.from_arrow(table)"),
+        (lambda table: table.to_dict(), "a builtins.dict: polars.DataFrame(table)"),
+    ],
+    ids=["lazy", "pandas", "arrow", "dict"],
+)
+def test_a_table_of_another_kind_is_refused_with_the_way_to_make_one(tmp_path, made, said):
+    given, contract = made(people()), rp.Contract.of(DECLARED)
+    with pytest.raises(SnapshotError) as refused:
+        rp.release(given, contract, date="2026-01-01")
+    assert str(refused.value).startswith(f"people: must be a polars DataFrame, and is {said}")
+    with pytest.raises(SnapshotError, match="truth, 2026-01-01: must be a polars DataFrame"):
+        rp.audit(tmp_path, {"2026-01-01": given}, contract)
+
+
 def test_a_date_is_one_and_comes_after_the_last():
     state = rp.release(people(), rp.Contract.of(DECLARED), date="2026-01-01").state
     refused(SnapshotError, "is not after 2026-01-01", people(), state=state, date="2026-01-01")
