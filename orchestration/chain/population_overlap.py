@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -25,8 +26,8 @@ from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import Shard, ShardJob, jobs_of
 from republish.orchestration.snapshots.previous import published_here
 from republish.orchestration.storage.home import Home
-from republish.orchestration.storage.parts import tables_in
-from republish.orchestration.storage.store import read_columns, read_table, write_working_table
+from republish.orchestration.storage.manifest import columns_in
+from republish.orchestration.storage.store import read_table, write_working_table
 
 NOTED = "people.parquet"
 """In the private folder of a series: `person`, as all products of the home call them, and `pseudonym`, as the
@@ -57,22 +58,21 @@ class OtherProduct:
         gone = forgotten(self.home, self.name).filter("published").select("person")
         return pl.concat([*known, gone]) if len(known) == len(found) else None
 
-    @property
+    @cached_property
     def columns(self) -> set[str]:
-        """Names of the columns that its releases publish, in small letters."""
-        folders = [self.home.published(self.name, one) / release for one, release in self._releases]
-        names = (
-            name
-            for folder in folders
-            for file, *_ in tables_in(folder).values()
-            for name in read_columns(file)
-        )
-        return {name.lower().removesuffix("_low").removesuffix("_high") for name in names}
+        """The columns that its releases say something of, as its contracts named them, in small letters."""
+        folders = (self.home.published(self.name, one) / release for one, release in self._releases)
+        return self.sensitive | {name.lower() for folder in folders for name in columns_in(folder)}
 
-    @property
+    @cached_property
     def sensitive(self) -> set[str]:
         """The columns that nobody may learn, in small letters; none of views."""
         return {name.lower() for one in self._facts for name in sensitive_names(one.terms.get("sensitive"))}
+
+    @property
+    def is_view(self) -> bool:
+        """Whether its releases are views, or nothing is kept that says otherwise."""
+        return not self.sensitive
 
     def declared_of(self, product: str) -> str | None:
         """Its contract's declaration of a product at its last release."""
@@ -134,7 +134,8 @@ def _fault(series: Series, other: OtherProduct, shared: int | None) -> str | Non
     sensitive = {one.name.lower() for _, one in contract.sensitive_columns()}
     columns = sensitive | {column.name.lower() for _, column in contract.attributes()}
     given_away = sorted((sensitive & other.columns) | (other.sensitive & columns))
-    may_be_joined = isinstance(contract, View) and not columns.isdisjoint(other.columns)
+    is_view = isinstance(contract, View)
+    may_be_joined = (is_view or other.is_view) and not columns.isdisjoint(other.columns)
     if not given_away and other.is_joined_with(series):
         return None
     apart = [] if given_away or may_be_joined else [EACH_BY_ITSELF]
@@ -149,7 +150,8 @@ def _fault(series: Series, other: OtherProduct, shared: int | None) -> str | Non
             ways.append(f"make this a new series of {other.name}, with supersedes")
     elif may_be_joined:
         why = "anybody with both can join them"
-        ways.append(f"list all releases of {other.name} under principle.previous")
+        if is_view:
+            ways.append(f"list all releases of {other.name} under principle.previous")
     else:
         why = "a promise is about the releases of one product"
     refused = f" {declared} is not accepted here." if declared else ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from republish.anonymize.principles import principle_of
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.snapshots.files import read_file
 from republish.orchestration.storage.home import Home
-from republish.orchestration.storage.manifest import is_release, verify_tables
+from republish.orchestration.storage.manifest import columns_in, is_release, verify_tables
 from republish.orchestration.storage.parts import tables_in
 
 
@@ -26,16 +27,27 @@ def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
     Raises
     ------
     SnapshotError
-        If one can't be read, lacks a column, or has one in common that the contract does not list.
+        If one can't be read, lacks a column, has one in common that the contract does not list, or two of
+        them have one in common that the view lacks.
     ContractError
         If the contract names values that none of them has, or protects less than an earlier view does.
     """
     contract, principle = file.contract, principle_of(file.contract)
-    tables, principles = {}, []
+    tables, principles, there = {}, [], Counter[str]()
     for position, previous in enumerate(principle.previous(contract)):
-        released, stated = _read(file.resolve(previous.path), previous)
+        path = file.resolve(previous.path)
+        released, stated = _read(path, previous)
         tables[PREVIOUS.format(position=position)] = enter_previous(released, previous, contract)
         principles.append(stated)
+        there.update(columns_in(path) if path.is_dir() else released.columns)
+    own = {column.name for _, column in contract.attributes()}
+    if shared := sorted(name for name, files in there.items() if files > 1 and name not in own):
+        raise SnapshotError(
+            f"principle.previous: {', '.join(shared)}: {'is' if len(shared) == 1 else 'are'} in more than one"
+            " of the previous releases, listed in their columns or not, and not in the view: anybody may join"
+            " these releases with each other by it, and the view is joined with each alone. Add it to the"
+            " view's columns, or join these releases into one"
+        )
     if faults := principle.previous_faults(contract, tables, principles):
         raise ContractError(str(file.path), list(faults))
     return tables
@@ -84,7 +96,7 @@ def enter_previous(released: pl.DataFrame, previous: PreviousRelease, contract: 
     undeclared = sorted(
         column.name
         for _, column in contract.attributes()
-        if column.name not in previous.columns and ({column.name, f"{column.name}_low"} & there)
+        if column.name not in previous.columns and _has(there, column.name)
     )
     if undeclared:
         raise SnapshotError(
@@ -106,6 +118,11 @@ def enter_previous(released: pl.DataFrame, previous: PreviousRelease, contract: 
             f" it has {', '.join(released.columns)}"
         )
     return pl.DataFrame(chosen)
+
+
+def _has(columns: Collection[str], name: str) -> bool:
+    """Whether a table has a column, as it is or by its two ends."""
+    return name in columns or (f"{name}_low" in columns and f"{name}_high" in columns)
 
 
 def _read(path: Path, previous: PreviousRelease) -> tuple[pl.DataFrame, Mapping[str, Any]]:
@@ -138,9 +155,7 @@ def _read_folder(
         for name, files in tables_in(folder).items()
     }
     fitting = [
-        table
-        for table in tables.values()
-        if all({name, f"{name}_low"} & set(table.columns) for name in previous.columns)
+        table for table in tables.values() if all(_has(table.columns, name) for name in previous.columns)
     ]
     if len(fitting) == 1:
         return fitting[0], stated["principle"]

@@ -24,7 +24,7 @@ from republish.orchestration.storage.parts import (
     table_of,
     tables_in,
 )
-from republish.orchestration.storage.store import SUMS, read_json, sha256
+from republish.orchestration.storage.store import SUMS, read_columns, read_json, sha256
 
 MANIFEST = "manifest.json"
 DATA_PACKAGE = "datapackage.json"
@@ -106,6 +106,22 @@ class Described:
     """The values that may be known of a person."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """People of the table who are left out because a value of theirs is missing, by its column."""
+
+
+def columns_in(folder: Path) -> set[str]:
+    """The columns that a published release says something of, under their names in its contract.
+
+    Its data package lists them. A release of a version that wrote none may have published any column of its
+    files as it is, or a quasi-identifier by its ends.
+    """
+    said = (read_json(folder / DATA_PACKAGE) or {}).get("republish") or {}
+    if (attributes := said.get("attributes")) is not None:
+        sensitive = said.get("sensitive") or []
+        several = sensitive if isinstance(sensitive, list) else [sensitive]
+        return {one["name"] for one in (*attributes, *several)}
+    names = {name for file, *_ in tables_in(folder).values() for name in read_columns(file)}
+    stems = {name.removesuffix("_low") for name in names if name.endswith("_low")}
+    return names | {stem for stem in stems if f"{stem}_high" in names}
 
 
 def manifest(described: Described, folder: Path) -> dict[str, Any]:

@@ -161,6 +161,30 @@ def test_no_product_publishes_what_another_one_hides(hospital, home):
     assert "both publish disease" in refusal(series)
 
 
+@pytest.mark.parametrize("order", [("ward", "pressure"), ("pressure", "ward")])
+def test_what_one_product_publishes_exactly_no_other_hides_whatever_it_is_called(hospital, tmp_path, order):
+    """Its name ends as that of an interval's end does; which of the two is first makes no difference."""
+    for release in RELEASES:
+        table = hospital.snapshot(release)
+        hospital.deliver(release, table.with_columns(bp_low=60 + pl.col("zipcode") % 7))
+    age = {"name": "age", "kind": "number", "domain": [0, 120]}
+    keys = {
+        "ward": {
+            "quasi_identifiers": [age, {"name": "bp_low", "kind": "number", "domain": [0, 200]}],
+            "principle": {"format": "anatomy"},
+        },
+        "pressure": {"quasi_identifiers": [age], "sensitive": {"name": "bp_low", "values": None}},
+    }
+    beside = {"ward": {"pressure": "each_by_itself"}, "pressure": {"ward": "each_by_itself"}}
+    for product in order:
+        declared = {"product": product, "same_people": beside[product], **keys[product]}
+        series = hospital.declare(**declared).series(tmp_path)
+        if product == order[0]:
+            make(series, FIRST)
+    message = refusal(series)
+    assert "both publish bp_low, and anybody with both can intersect them. each_by_itself is not" in message
+
+
 def test_nobody_is_asked_about_a_product_of_other_people(hospital, home):
     for release in RELEASES:
         snapshot = hospital.snapshot(release)

@@ -429,6 +429,51 @@ def test_a_view_names_all_releases_of_the_same_people_in_its_home(example):
     make(declare(example, _product="named_view", _same_people=apart, previous=others), RELEASES[1])
 
 
+@pytest.mark.parametrize("first", ["view", "table"])
+def test_a_view_and_a_table_with_a_column_in_common_are_not_each_by_itself_in_either_order(example, first):
+    wards = pl.read_csv(example / "t1/2024-01-01.csv").with_columns(ward=pl.Series(["n", "s", "n", "s", "e"]))
+    wards.write_csv(example / "t1/2024-01-01.csv")
+    jobs = ["Banker", "Clerk", "Driver", "Engineer"]
+    table = yaml.safe_load((example / "named_view.yaml").read_text()) | {
+        "product": "clinic",
+        "quasi_identifiers": [{"name": "job", "kind": "category", "order": jobs}],
+        "sensitive": {"name": "ward"},
+        "principle": {"name": "m_invariance", "m": 2},
+        "same_people": {"named_view": "each_by_itself"},
+    }
+    table["releases"] = {"first": RELEASES[0]}
+    del table["columns"]
+    (example / "clinic.yaml").write_text(yaml.safe_dump(table))
+    view = declare(example, _same_people={"clinic": "each_by_itself"})
+    both = {"view": view, "table": Series(load_contract(example / "clinic.yaml"), view.home)}
+    make(both.pop(first), RELEASES[0])
+    ((other, series),) = both.items()
+    with pytest.raises(ContractError) as refusal:
+        make(series, RELEASES[0])
+    ((key, message),) = refusal.value.faults
+    assert key == "same_people"
+    assert "anybody with both can join them. each_by_itself is not accepted here. To go on, write" in message
+    assert ("under principle.previous" in message) == (other == "view")
+    assert not series.is_published(RELEASES[0])
+
+
+@pytest.mark.parametrize("listed", [["name"], ["name", "card"]])
+def test_a_column_that_two_previous_releases_share_is_refused_listed_or_not(example, listed):
+    """By their cards, everybody's name and disease are joined, and the view by neither."""
+    t2 = (example / "t2.csv").read_text().splitlines()
+    (example / "t2.csv").write_text("\n".join(f"{line},{n or 'card'}" for n, line in enumerate(t2)) + "\n")
+    t3 = example / "t3.csv"
+    t3.write_text("name,card\nAlice,1\nAlice,2\nBob,3\nBob,4\nCathy,5\n")
+    previous = [{"path": "t2.csv", "columns": ["job", "disease"]}, {"path": "t3.csv", "columns": listed}]
+    series = declare(example, previous=previous)
+    with pytest.raises(SnapshotError, match="previous: card: is in more than one of the previous releases"):
+        make(series, RELEASES[0])
+    assert not published(example / "var")
+    t3.write_text(t3.read_text().replace("card", "number"))
+    if listed == ["name"]:
+        make(series, RELEASES[0])
+
+
 OTHER_COLUMNS = {
     "one is gone": lambda columns: columns.pop(),
     "one came": lambda columns: columns.insert(
