@@ -65,7 +65,7 @@ def named(identifiers: pl.Series, *rest: pl.Series) -> pl.DataFrame:
 def gone_and_new(before: pl.DataFrame, now: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The people of each snapshot alone, each once; of what `named` returned of both."""
     gone, new = before.join(now, on="text", how="anti"), now.join(before, on="text", how="anti")
-    return tuple(people.unique("text", keep="first", maintain_order=True) for people in (gone, new))
+    return gone.unique("text", maintain_order=True), new.unique("text", maintain_order=True)
 
 
 def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
