@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
@@ -34,6 +35,12 @@ def begin_process(
         process.start()
     questions.close()
     return process, ours
+
+
+def wait_for_the_end_of(parent: int) -> None:
+    """Wait until the process that began this one is gone, however it ended; `parent` is its number."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
 
 
 @contextlib.contextmanager

@@ -76,14 +76,17 @@ def ui(
         refuse_taken(port)
     prepare_dagster_home(place)
     if only is not Part.webserver:
+        from republish.orchestration.dagster.daemon import daemon_command, only_daemon
+
+        with only_daemon(place):
+            pass  # else this one would say it after the pages are there
         with dagster_instance(place) as instance:
             end_dead_runs(place, instance)
     os.chdir(place.dagster)
     workspace = package_file("workspace.yaml")
-    daemon = [str(Path(sys.executable).with_name("dagster-daemon")), "run", "--workspace", str(workspace)]
     if only is Part.daemon:
         out.print(f"Dagster's daemon, of {place.path}. Ctrl-C ends it.")
-        os.execv(daemon[0], daemon)  # noqa: S606 - our own
+        os.execv(sys.executable, daemon_command(place, workspace))  # noqa: S606 - our own
         return
     from republish.orchestration.dagster.webserver import TOKEN, pages, serve, token_of
 
@@ -94,4 +97,4 @@ def ui(
     else:  # a journal, say, that others may read
         out.print(f"Dagster on {server}, of {place.path}. Its token is in {file}. Ctrl-C ends it.")
     with pages(place, workspace, address or (), read_only=read_only) as app:
-        serve(app, port, () if only else daemon)
+        serve(app, port, () if only else daemon_command(place, workspace, os.getpid()))

@@ -25,6 +25,7 @@ from dagster_webserver.cli import (  # type: ignore[attr-defined]
 )
 
 from republish.anonymize.errors import HomeError
+from republish.orchestration.dagster.daemon import LAST_STEPS
 from republish.orchestration.dagster.gate import Gate
 from republish.orchestration.dagster.instance import instance_of, usable_tables
 from republish.orchestration.storage.home import Home, make_secret
@@ -36,8 +37,6 @@ ON_A_SERVER = (15_000, 3600, 20)
 many connections there may be beyond those that are kept. Dagster's own command has the same."""
 LAST_REQUESTS = 10
 """Seconds that requests have to be answered in when the server ends."""
-LAST_STEPS = 60
-"""Seconds that the daemon has to end in."""
 
 
 def token_of(home: Home) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, TypeVar
 
 from republish.anonymize.errors import HomeError
 from republish.orchestration.engine.answers import answer, counted, opened
-from republish.orchestration.processes import begin_process
+from republish.orchestration.processes import begin_process, wait_for_the_end_of
 from republish.orchestration.variables import VARIABLES
 
 J = TypeVar("J")
@@ -129,8 +128,7 @@ def _work(asked: Connection) -> None:
 
 def _end_with(parent: int) -> None:
     """End this process when the one that began it is gone: what it writes would be in the next one's way."""
-    while os.getppid() == parent:
-        time.sleep(0.2)
+    wait_for_the_end_of(parent)
     os._exit(1)
 
 
