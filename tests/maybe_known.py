@@ -4,6 +4,8 @@ The adversary shares nothing with the code that makes releases: each table of pe
 """
 
 from collections import Counter
+from fractions import Fraction
+from math import perm, prod
 
 import numpy as np
 import polars as pl
@@ -147,6 +149,45 @@ def every_table(releases):
 
     place(0)
     return found
+
+
+def without_numbers(releases):
+    """Each person's values and their probabilities, all assignments of published rows being equally likely.
+
+    Arguments as for `every_table`; here rows of `none` have no numbers. In a group with n rows of a value, k
+    people of whom have it, each table can be assigned in n (n - 1) … (n - k + 1) ways, and counterfeits in as
+    many ways whatever the table is.
+    """
+    groups = [one for release in releases for one in release]
+    order = sorted({person for members, _ in groups for person in members})
+    own = {person: [at for at, (members, _) in enumerate(groups) if person in members] for person in order}
+    taken, chosen, weights = [Counter() for _ in groups], {}, {person: Counter() for person in order}
+
+    def place(position):
+        if position == len(order):
+            ways = prod(
+                perm(values[value], often)
+                for (_, values), has in zip(groups, taken, strict=True)
+                for value, often in has.items()
+            )
+            for person, value in chosen.items():
+                weights[person][value] += ways
+            return
+        person = order[position]
+        for value in set.intersection(*(set(groups[at][1]) for at in own[person])):
+            if all(taken[at][value] < groups[at][1][value] for at in own[person]):
+                for at in own[person]:
+                    taken[at][value] += 1
+                chosen[person] = value
+                place(position + 1)
+                for at in own[person]:
+                    taken[at][value] -= 1
+
+    place(0)
+    return {
+        person: {value: Fraction(ways, counted.total()) for value, ways in counted.items()}
+        for person, counted in weights.items()
+    }
 
 
 def random(seed):

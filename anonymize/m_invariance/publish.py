@@ -21,6 +21,13 @@ from republish.anonymize.formats.anatomy import Anatomy, anatomize
 from republish.anonymize.formats.generalization import Generalization, generalize
 from republish.anonymize.kernels.split import LACKING
 from republish.anonymize.kernels.splitmix import STEP, mixed
+from republish.anonymize.m_invariance.companions import (
+    COMPANIONS,
+    Members,
+    buckets_with_copies,
+    remember_companions,
+    stay_together,
+)
 from republish.anonymize.m_invariance.group import group_people
 from republish.anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
 from republish.anonymize.m_invariance.parameters import MInvariance
@@ -36,6 +43,7 @@ def publish_groups(
     contract: Contract[MInvariance],
     secret: bytes,
     before: pl.DataFrame | None = None,
+    companions: pl.DataFrame | None = None,
 ) -> Tuples:
     """Group the tuples of each bucket, and publish the groups in the contract's format.
 
@@ -44,7 +52,8 @@ def publish_groups(
     (section 4.3). So they would gather in a few groups, whose people would have little company.
 
     `codes` are everybody's quasi-identifiers as codes (`encode_columns`); `secret` are 32 bytes that stay the
-    same throughout a series; `before` are the groups that may stay (`together`).
+    same throughout a series; `before` are the groups that may stay (`together`), and `companions` who
+    stays together in buckets that have a value several times (`stay_together`).
 
     References
     ----------
@@ -64,12 +73,20 @@ def publish_groups(
     group, keeps = np.full(len(bucket), APART), contract.principle.regroup < 1
     names = pl.concat([hosted[PSEUDONYM], _names(lots)])
     covered = np.where(counterfeit[:, None], LACKING, shares)
+    copied = buckets_with_copies(assigned.planned.plan.signatures, assigned.values, contract.sensitive)[
+        bucket
+    ]
+    members = Members(names, bucket, value, shares, ranks, counterfeit).filter(copied)
+    company = np.empty(0, np.int64)
+    if companions is not None and copied.any():
+        group[copied], company = stay_together(members, companions)
     if before is not None and keeps:
         sizes = np.bincount(
             np.unique(bucket * len(assigned.values) + value) // len(assigned.values), minlength=buckets
         )
-        own = (names, bucket, value, covered, counterfeit)
-        group = lasting(*own, sizes, before, contract.principle.regroup)
+        own = (names.filter(~copied), *(one[~copied] for one in (bucket, value, covered, counterfeit)))
+        kept = lasting(*own, sizes, before, contract.principle.regroup)
+        group[~copied] = np.where(kept == APART, APART, kept + len(company))
     anew = group == APART
     made = group_people(
         bucket[anew],
@@ -93,12 +110,15 @@ def publish_groups(
     else:
         codes = pl.concat([codes, codes.clear(len(forged))])
         published = generalize(codes, values, group, counterfeit, contract)
+    remembered = {TOGETHER: together(names, published.group_id, covered)} if keeps else {}
+    if copied.any() or companions is not None:
+        remembered[COMPANIONS] = remember_companions(members, group[copied], company, companions)
     return Tuples(
         tables=published.tables,
         group_id=published.group_id,
         bucket=bucket,
         counterfeit=counterfeit,
-        remembered={TOGETHER: together(names, published.group_id, covered)} if keeps else {},
+        remembered=remembered,
     )
 
 

@@ -22,6 +22,7 @@ from republish.anonymize.contract.combined import values_of
 from republish.anonymize.figures import Total
 from republish.anonymize.m_invariance.assign_units import assign_units
 from republish.anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
+from republish.anonymize.m_invariance.companions import COMPANIONS
 from republish.anonymize.m_invariance.family import InitialGroups
 from republish.anonymize.m_invariance.lasting_groups import TOGETHER
 from republish.anonymize.m_invariance.neighbours import (
@@ -173,8 +174,9 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         return not have_signature(np.flatnonzero(outside), several, principle.m)
 
     def publish(self, assigned: Assignment[_Planned]) -> Tuples:
-        secret, before = self._grouping["key"].item(), self.state.tables.get(TOGETHER)
-        return publish_groups(assigned, assigned.planned.codes, self.contract, secret, before)
+        secret, tables = self._grouping["key"].item(), self.state.tables
+        before, companions = tables.get(TOGETHER), tables.get(COMPANIONS)
+        return publish_groups(assigned, assigned.planned.codes, self.contract, secret, before, companions)
 
     def remember(
         self, everybody: Division, assigned: Assignment[_Planned], in_use: pl.DataFrame, tuples: Tuples

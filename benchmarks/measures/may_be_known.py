@@ -14,11 +14,18 @@ really knows who has `none` in each release, and strikes these rows out: of peop
 of theirs is above 1/m if fewer than m occupations are left in all their groups, and certain if one is. The
 other one knows how frequent values are, and guesses the most frequent value of a new signature, of people
 whose value changed to one outside of their signature (with `none` known, the most frequent occupation).
+
+A third table has a reader who takes all assignments of published rows as equally likely, rows of `none`
+without numbers. Promised is 1/m of numbered rows, so this reader gives some people more. Eight series are
+of few people, each release replaces a share of them, and nobody's value changes. "Counted" are people with
+an occupation whose risk could be counted (an audit stops earlier); NCP is the mean over all releases.
+Groups that have `none` several times stay together as far as they can; beside that, series in which they
+are made anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -33,9 +40,13 @@ from benchmarks.measures.queries import SELECTIVITY, workload_errors
 from benchmarks.real_data import adult_contract, adult_series, data_folder
 from benchmarks.series import Made, Series, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
-from republish.anonymize.columns import IDENTIFIER, VALUE
+from republish.anonymize.attack.exact_risk import exact_risks
+from republish.anonymize.columns import IDENTIFIER, VALUE, most_of
 from republish.anonymize.contract import Contract
 from republish.anonymize.errors import NotEligible
+from republish.anonymize.m_invariance.companions import COMPANIONS
+from republish.anonymize.m_invariance.lasting_groups import TOGETHER
+from republish.anonymize.rounding import FEW_STEPS
 
 QUICK = {"people": 300, "releases": 2}
 CHANGING = 0.02
@@ -51,6 +62,11 @@ KNOWING = (
     *("principle and values", "people with an occupation", "above 1/m", "certain"),
     *("new signatures", "guessed right", "by chance"),
 )
+COUNTED = ("m, replaced, groups", "people", "counted", "above 1/m", "largest", "counterfeits", "NCP")
+FEW, SERIES, OCCUPATIONS, STEPS = 60, 8, 8, 10**7
+"""Of the third table: people of a series, series, occupations, and how far risks are counted."""
+LEAVING = ((3, 0.1), (3, 0.2), (4, 0.1), (4, 0.2))
+"""m, and the share of the people who are replaced in each release of the third table."""
 HEADINGS = ("principle and values", "releases", "counterfeits", "held back", "NCP", "median error", "apart")
 
 
@@ -59,6 +75,7 @@ def tables(people: int = 12_000, releases: int = 4, none: float = 0.61) -> Itera
     r = people // 10
     made_up = census(people + r * releases).select("person_id", *QUASI_IDENTIFIERS, "occupation")
     made_up_series = dynamic_series(made_up, people, r, releases, 1)
+    yield from _few(made_up, census_contract(), min(people // 5, FEW), releases, none)
     yield from _tables(f"Made-up census, {people:,} people", census_contract(), made_up_series, none)
     folder = data_folder()
     if folder is not None:
@@ -97,7 +114,51 @@ def _tables(title: str, declared: dict[str, Any], snapshots: Series, none: float
     yield Table(f"{title}, {none:.0%} none, to adversaries who know more", KNOWING, knowing)
 
 
-def _changing(snapshots: Series, declared: dict[str, Any], none: float) -> Iterator[tuple[str, pl.DataFrame]]:
+def _few(
+    people: pl.DataFrame, declared: dict[str, Any], few: int, releases: int, none: float
+) -> Iterator[Table]:
+    """What counting rows without numbers says, where groups stay together and where they are made anew."""
+    values, rows = sorted(declared["sensitive"]["values"])[:OCCUPATIONS], []
+    value = values[0] - 1
+    attribute = declared["sensitive"] | {"values": [value, *values], "not_sensitive": [value]}
+    own = pl.col(declared["sensitive"]["name"])
+    people = people.with_columns((own % OCCUPATIONS + values[0]).cast(people.schema[own.meta.output_name()]))
+    for m, share in LEAVING:
+        contract = contract_of({**declared, "sensitive": attribute}, name="m_invariance", m=m)
+        for words, forgotten in {"stay": (), "made anew": (COMPANIONS, TOGETHER)}.items():
+            found = []
+            for seed in range(SERIES):
+                series = dynamic_series(people, few, round(few * share), releases, seed)
+                some = list(_changing(series, declared, none, changing=0))
+                if made := _released(some, contract, forgotten):
+                    found.append(_without_numbers(made, value, m))
+            each = pl.DataFrame(found, schema=COUNTED[1:], orient="row")
+            of_all = each.select(pl.col("people", "counted", "above 1/m").sum(), pl.col("largest").max())
+            price = each.select(pl.col("counterfeits").sum(), pl.col("NCP").mean())
+            rows.append((f"{m}, {share:.0%}, {words}", *of_all.row(0), *price.row(0)))
+    yield Table(f"Made-up census, {few:,} people, counted by rows without numbers", COUNTED, rows)
+
+
+def _without_numbers(made: list[Made], none: Any, m: int) -> tuple[Any, ...]:
+    """People with an occupation, those counted, above 1/m, the largest risk; counterfeits and NCP."""
+    covering = [
+        one.people.select(person=IDENTIFIER, value=VALUE).join(one.linkage, on="person") for one in made
+    ]
+    risks = exact_risks(covering, [one.read for one in made], invariant=False, steps=STEPS, largest=FEW)
+    risk = risks.filter(pl.col(VALUE) != none)["risk"]
+    counted = risk.drop_nulls()
+    losses = [
+        normalized_certainty_penalty(one.read.boxes.unique("group_id"), one.read.sizes, one.contract)
+        for one in made
+    ]
+    above = int((counted > 1 / m + FEW_STEPS).sum())
+    forged = sum(one.candidate.figures.counterfeits for one in made)
+    return len(risk), len(counted), above, most_of(counted), forged, float(np.mean(losses))
+
+
+def _changing(
+    snapshots: Series, declared: dict[str, Any], none: float, changing: float = CHANGING
+) -> Iterator[tuple[str, pl.DataFrame]]:
     """The snapshots with `none` for a share of the people, and with values that change."""
     column, person = declared["sensitive"]["name"], declared["identifier"]
     value = min(declared["sensitive"]["values"]) - 1
@@ -113,7 +174,7 @@ def _changing(snapshots: Series, declared: dict[str, Any], none: float) -> Itera
         now = fresh.with_columns(first.alias("now"))
         if len(before):
             now = now.join(before, on=person, how="left", maintain_order="left")
-            moves = pl.Series(rng.random(len(snapshot)) < CHANGING)
+            moves = pl.Series(rng.random(len(snapshot)) < changing)
             now = now.with_columns(
                 pl.when(moves & pl.col("had").is_not_null())
                 .then("other")
@@ -124,10 +185,10 @@ def _changing(snapshots: Series, declared: dict[str, Any], none: float) -> Itera
         yield date, snapshot.with_columns(now["now"].alias(column))
 
 
-def _released(snapshots: Series, contract: Contract) -> list[Made]:
+def _released(snapshots: Series, contract: Contract, forgotten: Collection[str] = ()) -> list[Made]:
     """All releases; none if one is refused."""
     try:
-        return list(released(snapshots, contract))
+        return list(released(snapshots, contract, forgotten=forgotten))
     except NotEligible:
         return []
 
