@@ -73,9 +73,12 @@ def attack_assignments(
     """Strike off what no assignment allows, and count the risks that can be counted.
 
     Lemma 3 bounds the risk of everybody (`is_bounded`) where all groups were found to keep Definition 17:
-    then risks that can't be counted are no larger than promised. None is returned where no number of
-    candidates is promised. If no assignment at all fits what was published, candidates by assignment are
-    broken for everybody.
+    then risks that can't be counted are no larger than promised. It is about values of which a group has one
+    each. Where a group has several rows of a value that may be known, nothing published numbers them: risks
+    are counted without numbers there, no lemma bounds them, and people for whom they are larger than promised
+    are undecided. Their promise is broken if the risk is larger with numbers, too. None is returned where no
+    number of candidates is promised. If no assignment at all fits what was published, candidates by
+    assignment are broken for everybody.
 
     References
     ----------
@@ -89,7 +92,7 @@ def attack_assignments(
     most = most_of(owed["least"])
     try:
         matched = match(covering, releases, hosts or None)
-        risks = _risks_of_columns(seen.choices)
+        risks = _risks_where_values_repeat(seen.choices)
     except ValueError:
         everybody = [(since, bound, _number(owed, bound)) for since, bound in vintages(least)]
         return AttackResult(
@@ -101,7 +104,7 @@ def attack_assignments(
         )
     counted = owed.join(_candidates(matched.left, seen.choices, most), on=["person", VALUE])
     judged = risks.join(owed, on=["person", VALUE])
-    candidates, of_risk = [], []
+    candidates, of_risk, exceeding = [], [], 0
     for since, bound in vintages(least):
         if not (people := _number(owed, bound)):
             continue
@@ -109,12 +112,23 @@ def attack_assignments(
         few = left.filter(pl.col("candidates") < bound)["person"].n_unique()
         candidates.append(Count(people, few, least_of(left["candidates"]), bound, since=since))
         # Risks are quotients of whole numbers, rounded once.
-        above = own.filter(pl.col("risk") > 1 / bound + FEW_STEPS)
-        undecided = 0 if is_bounded else own["risk"].null_count()
-        of_risk.append(Count(len(own), len(above), most_of(own["risk"]), 1 / bound, undecided, since))
+        above, broken = (
+            (own[risk] > 1 / bound + FEW_STEPS).fill_null(value=False) for risk in ("risk", "of_numbered")
+        )
+        is_open = above | (own["risk"].is_null() & (own["repeats"] | (not is_bounded)))
+        exceeding += int((above & own["repeats"]).sum())
+        largest = most_of(pl.concat([own["risk"], own["of_numbered"].filter(broken)]))
+        undecided = int((is_open & ~broken).sum())
+        of_risk.append(Count(len(own), int(broken.sum()), largest, 1 / bound, undecided, since))
+    told = risks.filter(~seen.choices[0].sensitive.may_be_known(risks[VALUE]))
     return AttackResult(
         {"assignments": candidates, "risk": of_risk},
-        replace(risk_figures(risks), left_out=len(matched.left_out)),
+        replace(
+            risk_figures(told),
+            repeated=int(told["repeats"].sum()),
+            exceeding=exceeding,
+            left_out=len(matched.left_out),
+        ),
     )
 
 
@@ -139,6 +153,31 @@ def _candidates(left: pl.DataFrame, choices: Sequence[Choices], enough: int) -> 
     )
     fewest = often.group_by(key).agg(pl.col("copies").min())
     return left.join(fewest, on=key).group_by("person", VALUE).agg(candidates=pl.col("copies").sum())
+
+
+def _risks_where_values_repeat(choices: Sequence[Choices]) -> pl.DataFrame:
+    """`person`, `value`, `risk` (without numbers), `of_numbered` (with them) and `repeats`.
+
+    `repeats` says whether a person is connected with a group that has several rows of a value that may be
+    known; for all others, numbers change nothing. If no assignment of numbered rows fits, none were kept.
+    """
+    repeated = [one.copies.filter(pl.col("copies") > 1).select("group_id").unique() for one in choices]
+    if all(groups.is_empty() for groups in repeated):
+        return _risks_of_columns(choices).with_columns(of_numbered="risk", repeats=False)
+    covering = [one.covering for one in choices]
+    plain = _risks(covering, [one.published for one in choices], {})
+    beside = pl.concat(
+        one.join(groups, on="group_id", how="semi").select("person", VALUE)
+        for one, groups in zip(covering, repeated, strict=True)
+    )
+    connected = plain.join(beside, on=["person", VALUE], how="semi")["component"].unique()
+    plain = plain.with_columns(repeats=pl.col("component").is_in(connected.implode()))
+    try:
+        of_numbered = _risks_of_columns(choices).select("person", VALUE, of_numbered="risk")
+    except ValueError:
+        return plain.with_columns(of_numbered="risk")
+    both = plain.join(of_numbered, on=["person", VALUE], how="left", maintain_order="left")
+    return both.with_columns(pl.when("repeats").then("risk").otherwise("of_numbered").alias("risk"))
 
 
 def _risks_of_columns(choices: Sequence[Choices]) -> pl.DataFrame:

@@ -6,6 +6,9 @@ group: `none`, the 2nd `none`, the 3rd. Sets of numbered values are intersected 
 left is as many tuples of each value as every release leaves: of {flu, none, none, none} and then {flu, HIV,
 ulcer, none}, flu and one `none`, two candidates in place of four.
 
+Nothing published shows numbers. The promise is about numbered tuples (`buckets.lots`); what is counted
+without numbers is another figure (`assignments`).
+
 Where a group holds each sensitive value b times, b tuples of the other share a number. A group without any
 sensitive value has nothing to hide, and is left as it is.
 """

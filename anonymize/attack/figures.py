@@ -90,6 +90,10 @@ class RiskFigures(Figures):
     """The largest of these risks."""
     certain: Total
     """Risks of 1."""
+    repeated: Total = 0
+    """Those connected with groups that have several rows of a value that may be known."""
+    exceeding: Total = 0
+    """Those of them whose risk, counted without numbers for such rows, is larger than promised."""
     left_out: Annotated[int, max] = 0
     """Releases with too many choices to be matched."""
 

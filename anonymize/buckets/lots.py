@@ -4,12 +4,17 @@ A value that 61 % of the people have fits into no group in which a value may hav
 be known who has it (`sensitive.not_sensitive`), it is split into parts, `none 1` to `none K`, and the
 principle works with parts as with any other values. The parts become one value when tables are published.
 
+**Promised** is a bound on assignments of numbered rows: to an adversary who takes all assignments of parts to
+people as equally likely. Whoever takes all assignments of published rows, which have no numbers, as equally
+likely gives them other weights over several releases, and no lemma bounds what comes of it
+(`m_invariance.companions` has an example).
+
 **Proof that no sensitive value is told for it.** A lot is a secret of the publisher, and is kept as long as
 the principle remembers the person. So the table with parts is a table of people with values, each sensitive
-value is one of them, and all that the principle promises holds for it: nobody's sensitive value has a
-probability above 1/m, given everything that would be published of that table. What is published is a function
-of that, because parts are made one. A probability of at most 1/m, averaged over all tables with parts that
-give the same published tables, is at most 1/m. ∎
+value is one of them, and all that the principle promises holds for it: all assignments of parts being equally
+likely, nobody's sensitive value has a probability above 1/m, given everything that would be published of that
+table. What is published is a function of that, because parts are made one. A probability of at most 1/m,
+averaged over all tables with parts that give the same published tables, is at most 1/m. ∎
 
 Two things have to be seen to. Nobody changes from `none` to `none`. If a person had `none 1` among their
 candidates before a change of value, and `none 4` after it, that change could be ruled out, and the others

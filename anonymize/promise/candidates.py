@@ -121,7 +121,8 @@ class Candidates(Part):
         "risk": Scope(
             "disclosure risk",
             "No person's value has a larger probability than promised, if all assignments of tuples to people"
-            " are equally likely (Definition 14).",
+            " are equally likely (Definition 14). Where a group has several tuples of a value that may be"
+            " known, people whose value has a larger one without numbers for such tuples are not decided.",
             "at most",
         ),
         **{

@@ -209,6 +209,7 @@ NOBODY_KNOWN = (
     " values. What some people's values say of others was not measured: that takes people's"
     " groups. What can be learned from the releases themselves is a figure that is not promised."
 )
+NOT_WHERE_REPEATED = ", but where a group has several rows of a value that may be known"
 NEVER_COVERED = [
     Gap(
         "Times and owners of the files where they are offered for download",
@@ -253,8 +254,20 @@ def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
                     "exact risks of {} of {} tuples",
                     "too many people share the groups that may hold them. Values that no assignment allows"
                     " were struck off for them too; with the private folder, the groups themselves bound the"
-                    " risk (signature invariance).",
+                    " risk (signature invariance)"
+                    f"{NOT_WHERE_REPEATED if found.repeated else ''}.",
                     (found.tuples - found.decided, found.tuples),
+                    series.name,
+                )
+            )
+        if found.exceeding:
+            gaps.append(
+                Gap(
+                    "risks of {} of {} tuples, counted by rows without numbers",
+                    "they are larger than promised (the largest is found for disclosure risk). The promise"
+                    " numbers the rows of a value that may be known by lot, in secret, and each person keeps"
+                    " a number. It takes all assignments of numbered rows as equally likely.",
+                    (found.exceeding, found.tuples),
                     series.name,
                 )
             )

@@ -59,8 +59,9 @@ def may_be_known(not_sensitive: Sequence[Any]) -> list[str]:
     values = ", ".join(map(str, not_sensitive))
     said = (
         f"This is promised of every value but {values}: it may be known who has that, and nothing is promised"
-        " about it. A group may have it more often than other values; each of its rows is one more value that"
-        " the people of the group may have."
+        " about it. A group may have it more often than other values; each of its rows counts as one more"
+        " value that the people of the group may have, as if it had a number that its person keeps. Whoever"
+        " counts rows without numbers, over several releases, may find other probabilities."
     )
     return [said]
 

@@ -1,16 +1,24 @@
 """Values that may be known are counted in tuples: a broken promise is found, and a kept one is acquitted."""
 
+from collections import Counter
+from fractions import Fraction
+
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from republish.anonymize.attack.assignments import SeriesInput, attack_assignments, choices_of
 from republish.anonymize.attack.copies import copies, is_copy, numbered
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.formats import GENERALIZATION, Published
 from republish.anonymize.promise import Candidates, LargestShare, Promise, Signatures
 from republish.anonymize.promise.attacked import attack
-from tests.maybe_known import NONE, contract
+from tests.maybe_known import NONE, SICK, contract, groups, random, released, tables, without_numbers
+from tests.profiles import examples
 
 SCHEMA = contract({"name": "m_invariance", "m": 4}).table_schema
+M = 3
 PROMISE = Promise(Candidates(4), LargestShare(1 / 4), Signatures("unique"))
 
 
@@ -110,3 +118,107 @@ def test_copies_of_the_last_of_a_thousand_values_that_may_be_known_are_copies(dt
     release = Published(boxes=pl.DataFrame(), values=values, counterfeits=pl.DataFrame())
     split = numbered(release, Sensitive(name="value", not_sensitive=known)).values["value"]
     assert (len(split), is_copy(split).sum()) == (4, 2)
+
+
+def counted(*releases, **options):
+    """What all assignments say; each release is a list of groups: `{person: value}`, and counterfeits."""
+    sensitive, seen, had = SCHEMA.sensitive, [], {}
+    for some in releases:
+        rows = [(p, value, g) for g, (own, _) in enumerate(some, start=1) for p, value in own.items()]
+        held = [(g, v) for g, (own, more) in enumerate(some, start=1) for v in [*own.values(), *more]]
+        known = pl.DataFrame(rows, schema=["person", "value", "group_id"], orient="row")
+        values = pl.DataFrame(held, schema=["group_id", "value"], orient="row").with_columns(
+            pl.col("group_id").cast(pl.Int64)
+        )
+        forged = [(g, len(more)) for g, (_, more) in enumerate(some, start=1) if more]
+        release = Published(
+            boxes=pl.DataFrame(),
+            values=values.group_by("group_id", "value").agg(tuples=pl.len().cast(pl.Int64)),
+            counterfeits=pl.DataFrame(forged, schema={"group_id": pl.Int64, "count": pl.Int64}, orient="row"),
+        )
+        hosts = known.select("person", "group_id")
+        seen.append(choices_of(known.select("person", "value"), release, sensitive, hosts))
+        had |= {person: value for own, _ in some for person, value in own.items()}
+    sick = [(person, value, 1) for person, value in had.items() if value != NONE]
+    owed = pl.DataFrame(sick, schema=["person", "value", "promised"], orient="row")
+    found = attack_assignments(SeriesInput(seen, owed), [M] * len(seen), **options)
+    return dict(found.each())["risk"], found.figures
+
+
+BEGAN = ({"a": "flu", "b": NONE, "c": NONE}, [])
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+def test_two_of_three_who_make_way_at_once_are_above_one_in_m_by_counting(is_bounded):
+    """By hand: 2/5 each for those who made way, as 1 of 5 weights is of the one who stayed."""
+    left = {"b": NONE}, ["flu", NONE]
+    risk, figures = counted([BEGAN], [left], is_bounded=is_bounded)
+    assert (risk.people, risk.broken, risk.undecided) == (1, 0, 1)
+    assert risk.found == figures.largest == 2 / 5
+    assert (figures.tuples, figures.decided, figures.repeated, figures.exceeding) == (1, 1, 1, 1)
+
+
+def test_one_of_three_who_makes_way_leaves_everybody_one_in_m():
+    for gone, new in (("a", "flu"), ("b", NONE)):
+        stay = {person: value for person, value in BEGAN[0].items() if person != gone}
+        for after in ((stay, [new]), (stay | {"z": new}, [])):
+            risk, figures = counted([BEGAN], [after])
+            assert (risk.broken, risk.undecided, risk.found) == (0, 0, 1 / 3)
+            assert figures.exceeding == 0
+
+
+@pytest.mark.parametrize("others", [{}, {"z": "gout"}])
+def test_what_breaks_the_promise_with_numbers_too_is_broken(others):
+    """Nobody but the first one can have the flu: the group has HIV once beside it, and then the others gout.
+
+    A group of `none` alone numbers nothing.
+    """
+    after = [({"a": "flu", "x": "HIV", "y": NONE}, []), ({"b": NONE, "c": NONE} | others, [])]
+    risk, _ = counted([BEGAN], after)
+    assert (risk.broken, risk.undecided, risk.found) == (2 + len(others), 0, 1)
+
+
+def test_no_lemma_bounds_what_is_too_large_to_be_counted_where_a_value_repeats(monkeypatch):
+    monkeypatch.setattr("republish.anonymize.attack.exact_risk.LARGEST_COMPONENT", 2)
+    once = {"x": "flu", "y": "HIV", "z": "ulcer"}, []
+    several = [BEGAN, once], [BEGAN, once]
+    risk, figures = counted(*several, is_bounded=True)
+    assert (risk.people, risk.broken, risk.undecided) == (4, 0, 1)
+    assert (figures.repeated, figures.exceeding) == (1, 0)
+    risk, _ = counted(*several, is_bounded=False)
+    assert risk.undecided == 4
+
+
+@given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.1]), skew=st.sampled_from([0.4, 0.7]))
+@examples(15)
+def test_risks_are_counted_as_by_trying_every_assignment(seed, change, skew):
+    """People leave and return, and values change: whoever has another value counts as another person."""
+    declared = contract({"name": "m_invariance", "m": M, "on_ineligible": "wait"})
+    snapshots = tables(
+        random(seed), people=9, releases=3, none=skew, churn=0.25, change=change, sick=SICK[:4]
+    )
+    made, read = list(released(declared, snapshots)), []
+    for one in made:
+        value = dict(one[1].select("identifier", "value").iter_rows())
+        read.append(
+            [
+                (
+                    {(person, value[person]): value[person] for person in members},
+                    [*(held - Counter(value[person] for person in members)).elements()],
+                )
+                for members, held in groups(*one).values()
+            ]
+        )
+    rows = [[(tuple(own), Counter([*own.values(), *more])) for own, more in release] for release in read]
+    told = without_numbers(rows)
+    risks = [told[person][person[1]] for person in told if person[1] != NONE]
+    named = [
+        [({f"{person} {value}": value for (person, value) in own}, more) for own, more in release]
+        for release in read
+    ]
+    if risks:
+        risk, figures = counted(*named)
+        assert figures.decided == figures.tuples == len(risks)
+        assert risk.found == pytest.approx(float(max(risks)))
+        assert risk.undecided == sum(one > Fraction(1, M) for one in risks)
+        assert risk.broken == 0
