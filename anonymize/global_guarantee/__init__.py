@@ -1,4 +1,4 @@
-"""The global guarantee (Wong et al.): nobody can say with more than 1/l that a person ever had a value.
+"""The global guarantee (Wong et al.): whoever knows all groups says with 1/l at most who ever had a value.
 
 `parameters` is what a contract declares, `strategy` how a budget is divided among releases, `ledger` what was
 spent of it, `admission` who is placed, `partition` the groups, `release` all of it; `forecast` says for how

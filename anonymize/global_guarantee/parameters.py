@@ -27,7 +27,7 @@ def _share(declared: Any) -> Any:
 
 
 class GlobalGuarantee(Parameters):
-    """Nobody is linked to a value, in any release so far, with a probability above 1/l; values may change."""
+    """Whoever knows all groups links nobody to a value, ever, with more than 1/l; values may change."""
 
     name: Literal["global_guarantee"]
     """`global_guarantee`"""

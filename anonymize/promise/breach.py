@@ -15,7 +15,10 @@ from republish.anonymize.promise.part import Attack, Chart, Curve, Part, Promise
 
 @dataclass(frozen=True)
 class BreachProbability(Part):
-    """Nobody is linked to a value, in any release so far, with a larger probability (values come and go)."""
+    """Nobody who knows all groups links a person to a value, so far, with a larger probability.
+
+    Values come and go.
+    """
 
     breach_probability: float
     forgets_after: int | None = None
@@ -25,7 +28,8 @@ class BreachProbability(Part):
     is_probability = True
     scopes = single(
         "breach probability",
-        "No person was ever linked to a value with a larger probability than promised.",
+        "No person was ever linked to a value with a larger probability than promised, by whoever knows"
+        " everybody's group.",
         "at most",
     )
     counted = BreachFigures
@@ -49,9 +53,10 @@ class BreachProbability(Part):
     )
     ranges: ClassVar = {"breach_probability": (0, 1), "forgets_after": (1, None)}
     sentence = (
-        "Nobody is linked to a value, in all releases so far together, with a probability above"
-        " {breach_probability:.3g}. This is not promised against adversaries who know the algorithm and ask"
-        " why a group was not cut further."
+        "Readers who know everybody's group give no value of a person, in all releases so far together, a"
+        " probability above {breach_probability:.3g}. Readers who do not know the groups have fewer facts,"
+        " and may give a few people's values more. This is not promised against adversaries who know the"
+        " algorithm and ask why a group was not cut further."
     )
     check = Check(
         "breach_probability",
