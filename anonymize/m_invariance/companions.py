@@ -42,8 +42,14 @@ class Members(NamedTuple):
 
     def filter(self, which: Bools) -> Members:
         """Some of them."""
-        names, *others = self
-        return Members(names.filter(which), *(one[which] for one in others))
+        return Members(
+            self.names.filter(which),
+            self.bucket[which],
+            self.value[which],
+            self.shares[which],
+            self.ranks[which],
+            self.counterfeit[which],
+        )
 
 
 def buckets_with_copies(signatures: Signatures, values: pl.Series, sensitive: Sensitive) -> Bools:
@@ -138,10 +144,8 @@ def remember_companions(
 
     `group`, int64[N], is from 0 on; the first ones are `companies`, and the others are new.
     """
-    newest = companies.max(initial=-1) if before is None else before["company"].max()
-    new = (
-        np.arange(group.max(initial=-1) + 1 - len(companies)) + 1 + int(newest if newest is not None else -1)
-    )
+    known = companies if before is None else before["company"].to_numpy()
+    new = np.arange(group.max(initial=-1) + 1 - len(companies)) + 1 + known.max(initial=-1)
     now = pl.DataFrame(
         {
             PSEUDONYM: members.names,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from republish.anonymize.arrays import Floats, Words
+from republish.anonymize.arrays import Floats, Ints, Words
 from republish.anonymize.buckets.assign import A, Assignment
 from republish.anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from republish.anonymize.buckets.release import Tuples
@@ -77,15 +77,23 @@ def publish_groups(
         bucket
     ]
     members = Members(names, bucket, value, shares, ranks, counterfeit).filter(copied)
-    company = np.empty(0, np.int64)
+    company: Ints = np.empty(0, np.int64)
     if companions is not None and copied.any():
         group[copied], company = stay_together(members, companions)
     if before is not None and keeps:
         sizes = np.bincount(
             np.unique(bucket * len(assigned.values) + value) // len(assigned.values), minlength=buckets
         )
-        own = (names.filter(~copied), *(one[~copied] for one in (bucket, value, covered, counterfeit)))
-        kept = lasting(*own, sizes, before, contract.principle.regroup)
+        kept = lasting(
+            names.filter(~copied),
+            bucket[~copied],
+            value[~copied],
+            covered[~copied],
+            counterfeit[~copied],
+            sizes,
+            before,
+            contract.principle.regroup,
+        )
         group[~copied] = np.where(kept == APART, APART, kept + len(company))
     anew = group == APART
     made = group_people(
