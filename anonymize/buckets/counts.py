@@ -60,6 +60,19 @@ class Counts:
         changed = np.bincount(self.separated_value, self.separated, minlength=len(self.free))
         return self.signatures.by_value(self.bound) + self.free + changed.astype(np.int64)
 
+    @property
+    def ways_out(self) -> str:
+        """The first ways out where the inserted people can't be grouped: to let them wait, if others don't.
+
+        A release of nobody is refused.
+        """
+        if not (self.bound.any() or self.separated.any()):
+            return "Release less often, or"
+        return (
+            "Set on_ineligible to wait (they are held back together until they can be grouped with later"
+            " ones), release less often, or"
+        )
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from republish.anonymize.arrays import Bools, Ints
+from republish.anonymize.arrays import Bools
 from republish.anonymize.buckets.assign import HELD_BACK, A, Assignment
 from republish.anonymize.buckets.divide import UNDECIDED
 from republish.anonymize.errors import NotEligible
@@ -36,7 +36,7 @@ def assign_with_minimum_people(
         if not held_back.any():
             return everybody, assigned
         if held_back.sum() == assigned.is_hosted.sum():
-            raise NotEligible(_refusal(assigned.value, least))
+            raise NotEligible(_refusal(assigned, least))
         assigned = assign(assigned.people.filter(~held_back))
 
 
@@ -64,7 +64,9 @@ def _below_the_minimum(assigned: Assignment[A], least: int) -> Bools:
     return is_inserted if held_back.any() else held_back
 
 
-def _refusal(value: Ints, least: int) -> str:
+def _refusal(assigned: Assignment[A], least: int) -> str:
+    value, are_some_bound = assigned.value, (assigned.division.bucket != UNDECIDED).any()
+    wait = "set on_ineligible to wait (new people are held back together), " if are_some_bound else ""
     people, most = len(value), int(np.bincount(value).max())
     fewer = max(0, -(-(most * least - people) // (least - 1)))
     why = (
@@ -74,7 +76,6 @@ def _refusal(value: Ints, least: int) -> str:
         else "they have too few values for groups of so many people"
     )
     return (
-        f"with people_per_group: {least}, all {people} people would have to wait: {why}. Set on_ineligible"
-        " to wait (new people are held back together until later ones make them eligible), choose a smaller"
-        " m, or release less often"
+        f"with people_per_group: {least}, all {people} people would have to wait: {why}. Choose a"
+        f" smaller m, {wait}or release less often"
     )

@@ -79,7 +79,7 @@ def make_plan(
     Xiao and Tao, m-Invariance, SIGMOD 2007, sections 4.1 and 4.2.
     """
     if on_ineligible == "refuse":
-        refuse_ineligible(counts.free, m, counted)
+        refuse_ineligible(counts, m, counted)
     waiting = np.zeros_like(counts.free)
     if on_ineligible == "wait" and not is_eligible(counts.free, m):
         counts, waiting = replace(counts, free=waiting), counts.free
@@ -251,14 +251,14 @@ def assign_to_existing(
         rest[some.value[some.bucket == best]] -= alpha[best]
 
 
-def refuse_ineligible(free: ByValue, m: int, counted: str = "people") -> None:
+def refuse_ineligible(counts: Counts, m: int, counted: str = "people") -> None:
     """Raise NotEligible if the inserted people, or whatever is `counted`, are not m-eligible."""
+    free = counts.free
     if not is_eligible(free, m):
         raise NotEligible(
             f"the {free.sum()} inserted {counted} are not {m}-eligible: {free.max()} of them share a value,"
             f" and at most {free.sum() // m}, 1/{m} of them, may: each of a group of {m} has another value."
-            " Set on_ineligible to wait (they are held back together until later ones make them eligible),"
-            f" release less often, or {smaller('m', free.sum(), free.max())}. If the value may be known of a"
+            f" {counts.ways_out} {smaller('m', free.sum(), free.max())}. If the value may be known of a"
             " person (that nothing was found, say), list it as sensitive.not_sensitive"
         )
 

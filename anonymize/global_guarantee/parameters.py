@@ -42,7 +42,7 @@ class GlobalGuarantee(Parameters):
     """For `geometric`: the share of the remaining budget that a release leaves to later ones, 0 < a < 1; 0.5
     if it is not given."""
     on_ineligible: Literal["refuse", "wait"] = "refuse"
-    """When a value is too frequent for anybody to be placed: no release, or a release without rows."""
+    """When a value is too frequent for anybody to be placed: no release, or a shard without rows."""
     forget_after: StrictInt | None = None
     """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
     rows_per_person: StrictInt | None = Field(None, exclude_if=lambda most: most is None)

@@ -181,13 +181,16 @@ def _why_not(accounts: Accounts, value_id: Ints, parameters: GlobalGuarantee, ro
     # Of several rows, those of the person with the most of them admit least, and have to be placed too.
     admits = float(accounts.largest.max() if rows is None else accounts.largest.min())
     new = int((accounts.account < 0).sum())
-    way_out = "merge rare and frequent values into even ones, lower l, or set on_ineligible: wait"
-    if rows is not None:
-        way_out = f"lower rows_per_person, {way_out}"
+    way_out = "merge rare and frequent values into even ones"
+    if parameters.l > 2:
+        way_out = f"{way_out}, or lower l"
+    if rows is not None and rows.max() > 1:
+        way_out = f"lower rows_per_person, or {way_out}"
     if most > admits * number:
         if parameters.strategy == "constant_ratio":
             longest = longest_plan(parameters.l, most / number, 1 if rows is None else int(rows.max()))
-            way_out = f"plan for fewer releases (at most {longest} with this table), {way_out}"
+            if longest:
+                way_out = f"plan for fewer releases (at most {longest} with this table), or {way_out}"
         return (
             f"the most frequent sensitive value has {most} of {number} {counted}, and a group may have"
             f" {admits:.1%} of one value at most: {way_out}"

@@ -74,7 +74,7 @@ def plan_combinations(
     if near is not None and placed.left.any():  # perhaps nobody is, if neighbours are not preferred
         placed = _everybody(free, places, combinations, m, known, groups)
     if placed.left.any() and on_ineligible == "refuse":
-        raise NotEligible(_why_not(counts.free, placed.left, combinations, m))
+        raise NotEligible(_why_not(counts, placed.left, combinations, m))
     number: ByBucket | None = placed.groups
     if placed.left.any() and on_ineligible == "wait":
         number = None
@@ -189,13 +189,10 @@ def _largest_first(
     return received[known.bucket]
 
 
-def _why_not(free: ByValue, left: ByValue, combinations: Combinations, m: int) -> str:
+def _why_not(counts: Counts, left: ByValue, combinations: Combinations, m: int) -> str:
     """Say why inserted people can't be grouped, and the way out."""
+    free, way_out = counts.free, counts.ways_out
     most, people = int(combinations.by_part(free).max()), int(free.sum())
-    way_out = (
-        "Set on_ineligible to wait (they are held back together until they can be grouped with later ones) or"
-        " defer (the fewest are held back), release less often, or"
-    )
     if most * m > people:
         return (
             f"the {people} inserted people are not {m}-eligible: {most} of them share a value of a sensitive"

@@ -61,7 +61,7 @@ def plan_whole_groups(
 
     A bucket that is apart has people of no batch. An exchange of its values changes no count of a batch.
     """
-    refuse_ineligible(counts.free, m, counted)
+    refuse_ineligible(counts, m, counted)
     groups = counts.signatures.most(counts.bound)
     is_open = ~apart & (counts.signatures.sizes >= m)
     known, _ = counts.signatures.only(np.flatnonzero(is_open))

@@ -165,15 +165,32 @@ def audited(
     Raises
     ------
     NotEligible
-        If it has more counterfeits than the contract expects, or more is guessed right.
+        If nobody is in it, it has more counterfeits than the contract expects, or more is guessed right.
     AuditFailed
         If it breaks a promise.
     """
+    refuse_nobody(figures, f"{series.name} {release}")
     ordinary = _judge_ordinary(series, release, figures, corrected, guessed)
     found = audit(judged, series.contract, promise)
     found = replace(found, verdicts=(*found.verdicts, ordinary))
     refuse_broken(f"{series.name} {release}", found.verdicts)
     return found
+
+
+def refuse_nobody(figures: ReleaseFigures, where: str) -> None:
+    """Raise NotEligible if nobody is in a candidate: a release of nobody would be a fact, as any other."""
+    if figures.people:
+        return
+    held_back = f"all {figures.held_back:,} people would be held back. " if figures.held_back else ""
+    raise NotEligible(
+        f"{where}: there is nobody to publish: {held_back}"
+        + (
+            "Merge rare and frequent values, or choose a smaller parameter of the principle (on_ineligible:"
+            " refuse says what is too frequent); or begin with a later release (releases.first)"
+            if held_back
+            else "release a snapshot that has people in it, or end the series before it (releases.last)"
+        )
+    )
 
 
 def draw_candidate(shard: Shard, release: str, number: int, people: pl.DataFrame, state: State) -> Candidate:

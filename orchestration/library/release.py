@@ -32,6 +32,7 @@ from republish.orchestration.chain.making import (
     Remembered,
     candidate_of,
     promised,
+    refuse_nobody,
     why_not_ordinary,
     with_others,
 )
@@ -157,7 +158,7 @@ def release(
         If the state is of another product, series, identifier or kind of rows, the contract changed in a way
         that is neither safe nor accepted, or it asks for something that only `republish release` does.
     NotEligible, ValueChangeRefused
-        If the principle refuses the people.
+        If the principle refuses the people, or nobody would be in the release.
     AuditFailed
         If a promise would be broken.
     """
@@ -178,6 +179,7 @@ def release(
         lambda purpose: generator(state.key.encode(), product.product, product.series, date, purpose),
         where,
     )
+    refuse_nobody(made.figures, where)
     promises = promised(product, before.promises)
     attacked, knowledge = attack_candidate(made, now.table, product, promises, before.knowledge)
     _refuse_odd(made, attacked.guessed, product, date, where)

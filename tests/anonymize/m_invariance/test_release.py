@@ -67,7 +67,7 @@ def test_with_no_deletions_no_counterfeit_is_needed():
 def test_one_person_is_refused_with_the_counts_and_the_way_out():
     (only,) = series(crowd("a"), values="abcd", m=3)
     with pytest.raises(
-        NotEligible, match=r"the 1 inserted people are not 3-eligible: 1 .* on_ineligible .* no m is"
+        NotEligible, match=r"the 1 inserted people are not 3-eligible: 1 .* Release less often, .* no m is"
     ):
         raise only.refusal
 
