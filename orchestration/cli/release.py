@@ -27,6 +27,13 @@ def release(
             " are complete.",
         ),
     ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="Make a product's first release in a home that was found above the contract.",
+        ),
+    ] = False,
     engine: Annotated[
         str | None,
         typer.Option(
@@ -58,6 +65,7 @@ def release(
     from republish.orchestration.engine.engine import named_engine
 
     named_engine(engine)
-    made = make_due_releases(load_contract(contract), through, home, without_upstream=without_upstream)
+    file = load_contract(contract)
+    made = make_due_releases(file, through, home, without_upstream=without_upstream, yes=yes)
     if made.waits and strict:
         raise typer.Exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,18 +15,18 @@ from republish.anonymize.errors import ContractError
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.arrival import has_arrived, misnamed
-from republish.orchestration.cli.terminal import out
+from republish.orchestration.cli.terminal import confirm, out
 from republish.orchestration.cli.work import Work
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.contracts.registry import register
 from republish.orchestration.dagster import workers
 from republish.orchestration.expectations import start_judge
 from republish.orchestration.series.due import none_is_due
-from republish.orchestration.series.homes import series_at
+from republish.orchestration.series.homes import is_found_above, series_at
 from republish.orchestration.series.series import Series, named
 from republish.orchestration.snapshots.sources import source_of
 from republish.orchestration.storage.home import RELEASING, Home, only_one
-from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.manifest import MANIFEST, release_folders
 from republish.orchestration.storage.store import read_json
 
 if TYPE_CHECKING:
@@ -45,7 +46,12 @@ class Made:
 
 
 def make_due_releases(
-    file: ContractFile, through: str | None, home: Path | None, *, without_upstream: bool = False
+    file: ContractFile,
+    through: str | None,
+    home: Path | None,
+    *,
+    without_upstream: bool = False,
+    yes: bool = False,
 ) -> Made:
     """Make every due release of a contract that is not published yet, and print a line on each.
 
@@ -55,13 +61,18 @@ def make_due_releases(
         The last release to make; None for all that are due.
     without_upstream
         Whether to make releases before the assets upstream of them are materialized.
+    yes
+        Whether a first release may be made in a home that nobody has named, without a question.
 
     Raises
     ------
     RepublishError
         What refused a release; nothing of it is published.
     """
-    series = Series(file, Home.at(series_at(file, home).home.path))
+    place = series_at(file, home).home.path
+    if home is None and not yes:
+        _ask_about(file, place)
+    series = Series(file, Home.at(place))
     waits = False
     with Work(series.name) as work, releasing(series) as dagster:
         work.step("verifying what is published")
@@ -71,6 +82,8 @@ def make_due_releases(
 
             # Each release does so once it is published; the last one may have been killed before it did.
             forget_absent(series, releasing=True)
+        if unpublished:
+            work.print(f"{series.name} is published in {_shown(place)}")
         work.parts, work.pace = len(unpublished), _seconds_of_the_last(series, unpublished)
         for release in unpublished:
             work.begin(release)
@@ -90,6 +103,33 @@ def make_due_releases(
     if not work.done and not waits:
         out.print(f"{series.name}: every release that is due is published, and is as it was published")
     return Made(series.published_folder, waits)
+
+
+def _ask_about(file: ContractFile, home: Path) -> None:
+    """Ask whether a product is to be published in a home that nobody has named, and that has nothing of it.
+
+    Raises
+    ------
+    ContractError
+        If nobody can be asked.
+    typer.Abort
+        If the answer is no.
+    """
+    product = file.contract.product
+    if not is_found_above(file, home) or any(release_folders(home / "published" / product)):
+        return
+    if not sys.stdin.isatty():
+        message = (
+            f"{home} was found above {file.path}, and nothing of {product} is published there yet. Name the"
+            " home by --home or REPUBLISH_HOME, or say that it is the one by --yes"
+        )
+        raise ContractError("--home", [("", message)])
+    confirm(f"Publish {product} for the first time in the home {home}, which was found above its contract?")
+
+
+def _shown(home: Path) -> Path:
+    """A home as somebody in the working folder calls it."""
+    return home.relative_to(Path.cwd()) if home.is_relative_to(Path.cwd()) else home
 
 
 def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstance] | None) -> str | None:

@@ -32,11 +32,17 @@ def ask(question: str, *, default: str | None = None, is_hidden: bool = False) -
 
     Raises
     ------
-    click.Abort
+    typer.Abort
         If the answer is Ctrl-C, or the input ends.
     """
     signal.siginterrupt(signal.SIGINT, True)
     return str(typer.prompt(question, default=default, hide_input=is_hidden))
+
+
+def confirm(question: str) -> None:
+    """Ask somebody at the terminal for a yes, as `ask` asks. Raises typer.Abort if the answer is another."""
+    signal.siginterrupt(signal.SIGINT, True)
+    typer.confirm(question, abort=True)
 
 
 def raw(text: str) -> None:

@@ -17,7 +17,7 @@ from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.releases_after_backup import published_since
 from republish.orchestration.series.series import Series
-from republish.orchestration.storage.home import Home, is_home
+from republish.orchestration.storage.home import HOME_VARIABLE, Home, is_home
 from republish.orchestration.storage.store import read_json, write_json
 
 LAST = "last"
@@ -39,6 +39,12 @@ def default_home(file: ContractFile) -> Path:
     if here.parent in contract.parents or published_releases(Home(here), declared.product, declared.series):
         return here
     return contract.parent / "var"
+
+
+def is_found_above(file: ContractFile, home: Path) -> bool:
+    """Whether nobody has named a home: it was found in a folder above the contract's."""
+    contract = Path(os.path.normpath(file.path))
+    return HOME_VARIABLE not in os.environ and is_home(home) and home.parent in contract.parents[1:]
 
 
 def series_at(file: ContractFile, named: Path | None) -> Series:
