@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from republish.anonymize.attack.figures import ShareFigures
-from republish.anonymize.contract import Product
+from republish.anonymize.contract import Product, QuerySource
 from republish.anonymize.errors import HomeError
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.inputs import made_from
@@ -23,6 +23,7 @@ from republish.orchestration.series.release_record import CANDIDATE, ReleaseReco
 from republish.orchestration.series.releases_after_backup import refuse_other_bytes
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shards_of
+from republish.orchestration.snapshots.databases import ZONE
 from republish.orchestration.steps import say_step
 from republish.orchestration.storage.home import only_one, public_folder
 from republish.orchestration.storage.in_stores import has, put_release
@@ -97,6 +98,7 @@ def _publish(series: Series, release: str, folder: Path) -> ReleaseRecord:
         committed.figures,
         committed.attack,
         left_out=(read_json(private / KEPT) or {}).get(LEFT_OUT_STATED, {}),
+        time_zone=ZONE if isinstance(series.contract.source_of(release), QuerySource) else None,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
     tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
@@ -125,7 +127,7 @@ def describe(
 ) -> Described:
     """What a manifest states of a release, from its figures and those of its attack.
 
-    `further` is what else it states: `left_out`, `previous`.
+    `further` is what else it states: `left_out`, `time_zone`, `previous`.
     """
     contract = file.contract
     principle, sensitive = principle_of(contract), contract.sensitive

@@ -10,6 +10,7 @@ import datetime as dt
 import json
 import os
 import re
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from multiprocessing.connection import Connection
@@ -31,6 +32,9 @@ CONNECT_SECONDS = 10
 THERE_IS_NONE = "there is no such database; correct source.dsn in the contract, or put it there"
 BATCH = 100_000
 """Rows that DuckDB gives at a time."""
+ZONE = "UTC"
+"""The time zone in which a database compares moments with dates; manifests name it. Otherwise that of the
+machine, the server or the account would decide on which day somebody was seen."""
 
 Part = Any
 """A part of an answer: first its schema (pyarrow.Schema), then its rows (pyarrow.RecordBatch)."""
@@ -169,16 +173,13 @@ def _ask_duckdb(
         raise SnapshotError(f"{where}: {reason}")
 
 
-_LOCKED: dict[str, str | bool | int | float | list[str]] = {
+_SAFE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
-    "lock_configuration": True,  # else a SELECT turns on a log or a profile, in any file
 }
-"""Files may be read, as docs say; DuckDB has no setting by which they may be read and not written.
-
-Set as it opens: two that ask one file at once have the same settings, and neither can change them.
-"""
+"""Files may be read, as docs say; DuckDB has no setting by which they may be read and not written."""
+_OPENING = threading.Lock()
 _READS = re.compile(
     r"(read|parquet)_\w+|glob|range|generate_series|repeat(_row)?|unnest|summary|json_(each|tree)"
     r"|duckdb_(tables|views|columns)",
@@ -190,7 +191,7 @@ _READS = re.compile(
 def _duckdb_answer(file: Path | None, bound: str, around: str) -> Generator[Part]:
     """The answer to a query; nothing if it is not one SELECT that only reads, which is found beforehand."""
     place = {"database": ":memory:"} if file is None else {"database": file, "read_only": True}
-    with closing(duckdb.connect(**place, config=_LOCKED)) as connection:
+    with closing(_opened(**place)) as connection:
         if _only_reads(connection, bound):
             reader = connection.sql(around.replace("{query}", bound)).to_arrow_reader(BATCH)
             yield reader.schema
@@ -216,6 +217,19 @@ def _only_reads(connection: duckdb.DuckDBPyConnection, bound: str) -> bool:
 def _functions(plan: Any) -> Iterator[str]:
     """The functions that answer with rows in DuckDB's plan, those in views and macros among them."""
     for step in plan:
+def _opened(**place: Any) -> duckdb.DuckDBPyConnection:
+    """Open DuckDB, set its time zone, and let no query change a setting: it could turn on a log, in any file.
+
+    DuckDB opens with no zone but the machine's. Two that ask one file at once have the same settings: the
+    first one has locked them for both.
+    """
+    with _OPENING:
+        connection = duckdb.connect(**place, config=_SAFE)
+        if not connection.execute(statement("select_is_locked")).fetchall()[0][0]:
+            connection.execute(statement("set_zone_and_lock").replace("{zone}", ZONE))
+    return connection
+
+
         said = step["extra_info"]
         yield from (said[name] for name in ("Function", "Name") if name in said)
         yield from _functions(step["children"])
@@ -286,6 +300,7 @@ def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -
 
 
 def _server(dsn: str) -> str:
+            cursor.execute(f"SET TIME ZONE '{ZONE}'")
     """Where a PostgreSQL database is, without user, password and options."""
     try:
         parts = urlsplit(dsn)

@@ -51,6 +51,7 @@ KEYS = {
         "supersedes",
         "not_sensitive",
         "left_out",
+        "time_zone",
         "software_version",
         "previous",
     ),
@@ -63,6 +64,7 @@ NAMED, HASHED = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "[0-9a-f]{64}"
 WORDED = {
     **dict.fromkeys(("product", "series", "supersedes"), NAMED),
     "contract_sha256": HASHED,
+    "time_zone": "UTC",
     "software_version": r"\d[0-9A-Za-z.+-]{0,40}",
 }
 """Patterns of a manifest's texts, so that none of them is a place for a sentence."""
@@ -106,6 +108,8 @@ class Described:
     """The values that may be known of a person."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """People of the table who are left out because a value of theirs is missing, by its column."""
+    time_zone: str | None = None
+    """The time zone in which a database was asked for the people; None if they are from files."""
 
 
 def columns_in(folder: Path) -> set[str]:
@@ -145,6 +149,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         **({"supersedes": described.supersedes} if described.supersedes else {}),
         **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),
         **({"left_out": dict(described.left_out)} if described.left_out else {}),
+        **({"time_zone": described.time_zone} if described.time_zone else {}),
         "files": {name_in(folder, file): _stated(file) for file in files_in(folder)},
         "contract_sha256": described.contract_sha256,
         "software_version": version("republish"),

@@ -60,6 +60,22 @@ QUERY = "SELECT * FROM patients WHERE seen = :release"
 
 @pytest.fixture
 def hospital(tmp_path):
+MOMENTS = [dt.datetime(2024, *moment, tzinfo=dt.UTC) for moment in ((3, 31, 20), (4, 1, 1), (4, 1, 6))]
+"""One before the release and two after it, UTC; in Lima two are before it, and in Auckland none."""
+
+
+def read_elsewhere(contract_files, **environment):
+    """Identifiers that a process reads on a machine with another environment, by contract."""
+    reads = (
+        "import sys; from pathlib import Path; from tests.sources import read_snapshot;"
+        "from republish.orchestration.contracts.contract_file import load_contract;"
+        "[print(*read_snapshot(load_contract(Path(one)), sys.argv[1])['identifier'], file=sys.stderr)"
+        " for one in sys.argv[2:]]"
+    )
+    asked = [sys.executable, "-c", reads, RELEASE, *contract_files]
+    done = subprocess.run(asked, capture_output=True, text=True, env=os.environ | environment, check=True)
+    return done.stderr.splitlines()
+
     """A hospital's contract with a source; its snapshots lie in a folder beside it."""
 
     def contract_file(source, *changes):
@@ -256,6 +272,29 @@ class TestWhatIsRead:
     def test_a_database_file_is_read_only(self, in_duckdb, tmp_path):
         contract_file = in_duckdb()
         before = (tmp_path / "x.duckdb").read_bytes()
+    @pytest.mark.parametrize("zone", ["UTC", "America/Lima", "Pacific/Auckland"])
+    def test_no_time_zone_of_the_machine_decides_who_is_in_it(self, in_duckdb, tmp_path, zone):
+        people = PEOPLE.with_columns(moment=pl.Series(MOMENTS))
+        people.write_parquet(tmp_path / "people.parquet")
+        in_duckdb("FROM patients", people)
+        tables = {"///x.duckdb": "patients WHERE seen = :release AND", "": "'people.parquet' WHERE"}
+        contract_files = [tmp_path / f"{at}.yaml" for at in range(len(tables))]
+        for file, (place, table) in zip(contract_files, tables.items(), strict=True):
+            source = f'{{dsn: "duckdb:{place}", query: "FROM {table} moment < :release"}}'
+            file.write_text(CONTRACT.replace("SOURCE", source))
+        assert read_elsewhere(contract_files, TZ=zone) == ["001", "001"]
+
+    @pytest.mark.postgres
+    @pytest.mark.parametrize("zone", ["UTC", "America/Lima", "Pacific/Auckland"])
+    def test_nor_does_that_of_a_session_of_postgresql(self, in_postgresql, zone):
+        moments = ", ".join(f"('00{at}', '{moment}'::timestamptz)" for at, moment in enumerate(MOMENTS, 1))
+        query = (
+            "SELECT p.patient_id, age, income, admitted, sex, trim(disease) AS disease FROM patients p"
+            " JOIN (VALUES MOMENTS) AS m (patient_id, moment) USING (patient_id)"
+            " WHERE seen = :release AND moment < :release"
+        ).replace("MOMENTS", moments.replace("003", "010"))
+        assert read_elsewhere([in_postgresql(query).path], PGTZ=zone) == ["001"]
+
         read_snapshot(contract_file, RELEASE)
         assert (tmp_path / "x.duckdb").read_bytes() == before
 

@@ -1,0 +1,2 @@
+SET GLOBAL TimeZone = '{zone}';
+SET GLOBAL lock_configuration = true;
