@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Self
 from urllib.parse import unquote
 
-from pydantic import Field, StrictInt, StrictStr, field_validator, model_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator, model_validator
 
 from republish.anonymize.contract.scalars import RELEASE, Date, Declaration, Label, check_releases, shown
 
@@ -91,6 +91,8 @@ class FileSource(Written):
     """How the letters of a CSV file are written: utf-8, utf-16, latin-1, cp1252, …"""
     columns: dict[Label, Written] = Field(default_factory=dict)
     """Columns that are written in another way than the rest."""
+    final_newline: StrictBool = Field(True, exclude_if=lambda is_there: is_there)
+    """Whether a CSV file without a line end after its last line is refused."""
 
     def written(self, column: str) -> Written:
         """The way in which one column is written: as is said of it, and else as is said of all."""

@@ -197,11 +197,17 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     say_step("reading its snapshot")
     try:
         source = _source_of(series, release)
-        found = _look_at_shards(series, source, division)
+        with source.unchanged():
+            return _taken(series, source, division)
     except SnapshotError as error:
         if error.rows is None and (later := missing_before(series, release)):
             raise SnapshotError(f"{error}. {never_comes(series, release, later)}") from None
         raise
+
+
+def _taken(series: Series, source: Source, division: Path) -> Taken:
+    """What the source has now, and what Great Expectations says of it."""
+    found = _look_at_shards(series, source, division)
     # Asked last: until then Great Expectations may still be on its way in.
     faults = counted_together([one.counted for one in found])
     stated = stated_of_all([one.stated for one in found]) | source.stated()
@@ -212,7 +218,7 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
         counted_in(series.contract),
     )
     verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
-    refuse_broken(f"{series.name} {release}", [verdict])
+    refuse_broken(f"{series.name} {source.release}", [verdict])
     return Taken(division, stated, verdict)
 
 
@@ -221,13 +227,16 @@ def digest_of_source(series: Series, release: str, division: Path) -> str:
 
     Raises SnapshotError if the snapshot is missing, unreadable or not what the contract promises.
     """
-    found = _look_at_shards(series, _source_of(series, release), division)
+    source = _source_of(series, release)
+    with source.unchanged():
+        found = _look_at_shards(series, source, division)
     return str(stated_of_all([one.stated for one in found])["sha256"])
 
 
 def _source_of(series: Series, release: str) -> Source:
     """The source of a release's snapshot: of a table, the version that it was made from before."""
-    return source_of(series.file, release).as_noted(read_json(series.private(release) / KEPT) or {})
+    source = source_of(series.file, release, is_published=series.is_published(release))
+    return source.as_noted(read_json(series.private(release) / KEPT) or {})
 
 
 class _Found(NamedTuple):

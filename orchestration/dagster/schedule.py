@@ -1,6 +1,7 @@
 """Releases that nobody asks for: a schedule on their dates, a sensor when their snapshots have arrived."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 
 import dagster as dg
 
@@ -10,7 +11,7 @@ from republish.orchestration.dagster.partitions import for_dagster
 from republish.orchestration.dagster.upstream import materialized, missing_upstream
 from republish.orchestration.series.due import FORMAT, none_is_due
 from republish.orchestration.series.series import Series
-from republish.orchestration.snapshots.sources import source_of
+from republish.orchestration.snapshots.sources import Source, source_of
 
 ONCE_MORE = 3
 """How often the sensor tries a release again whose run died: a run may be what takes the machine down."""
@@ -59,7 +60,18 @@ def sensor_of(series: Series) -> dg.SensorDefinition:
         made = [str(materialized(context.instance, key, due)) for key in upstream_keys(series.contract)]
         times = min(_crashes(series, due, context.instance), ONCE_MORE)
         again = [f"once more {times}"] if times else []
-        run_key = " ".join([series.contract.series, due, _arrival(series, due), *made, *again])
+        source = source_of(series.file, due)
+        run_key = " ".join(
+            [series.contract.series, due, source.attempt, series.file.sha256[:12], *made, *again]
+        )
+        asked, _, before = (context.cursor or "").partition("\n")
+        if run_key != asked:
+            now = _mark(series, source)
+            context.update_cursor(f"{run_key if now == before else asked}\n{now}")
+            if now != before:
+                return dg.SkipReason(
+                    f"the snapshot of {due} is there; it is released once it is the same at the next look"
+                )
         return dg.RunRequest(run_key=run_key, partition_key=due)
 
     return arrival_sensor
@@ -122,6 +134,10 @@ def _runs(
     )
 
 
-def _arrival(series: Series, release: str) -> str:
-    """Tells a snapshot from one that replaced it: a corrected file, or contract, is tried again."""
-    return f"{source_of(series.file, release).mark()} {series.file.sha256[:12]}"
+def _mark(series: Series, source: Source) -> str:
+    """Tells what a source has now from what it has when more is written; a query's mark is a secret."""
+    try:
+        mark = f"{source.release} {source.mark()}"
+    except (SnapshotError, StoreError) as error:
+        mark = str(error)
+    return blake2b(mark.encode(), key=series.pseudonym_key, digest_size=16).hexdigest()

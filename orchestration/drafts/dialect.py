@@ -43,6 +43,17 @@ def dialect_of(file: Path, where: str) -> dict[str, str]:
     return said | ({"encoding": encoding} if encoding != "utf-8" else {})
 
 
+def ends_its_last_line(file: Path) -> bool:
+    """Whether a file has a line end after its last line, or is no text."""
+    if not file.name.endswith(CSV):
+        return True
+    end = b""
+    with opened_bytes(file, PACKED.get(file.suffix)) as content:
+        while block := content.read(BLOCK):
+            end = (end + block)[-2:]
+    return end.rstrip(b"\0").endswith(b"\n")  # of utf-16, a letter's second byte may be the last one
+
+
 def usual_separator(file: Path) -> str:
     """The separator of a text file whose contract says nothing of it."""
     return "\t" if ".tsv" in file.suffixes[-2:] else ","

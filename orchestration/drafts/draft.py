@@ -146,6 +146,8 @@ def _source(found: FoundTable, roles: Roles) -> Iterator[str]:
         yield f"  {key}: {flow(value)}"
         if key == "encoding" and value == "cp1252":
             yield f"  # {GUESS} the text is none in UTF-8: latin-1, or another encoding, may be the right one"
+        if key == "final_newline":
+            yield f"  # {GUESS} the last line of a file has no line end; is the file complete?"
         if key == "null_values":
             yield f"  # {GUESS} these words are taken for no value; leave out those that are values"
     if single:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from republish.anonymize.contract import QuerySource
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
 from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together
 from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
-from republish.orchestration.drafts.dialect import dialect_of, usual_separator
+from republish.orchestration.drafts.dialect import dialect_of, ends_its_last_line, usual_separator
 from republish.orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
 from republish.orchestration.snapshots.databases import ask, place_of
 from republish.orchestration.snapshots.files import read_file
@@ -94,6 +94,7 @@ def in_files(file: Path) -> FoundTable:
     if others := named_nearly_alike(file, [*files.values()]):
         remarks.append(_not_looked_at(others))
     said, sources = _changes(dialects)
+    said = said | _without_ends(files[release] for release in tables)
     stem = file.name.partition(".")[0]
     if dated is None:
         return FoundTable(
@@ -219,9 +220,9 @@ def _refuse_nobody(tables: Mapping[str, pl.DataFrame], where: str) -> None:
 
 def _changes(
     dialects: Mapping[str, dict[str, str]],
-) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
     """How the first file is written, and what changes from which release on."""
-    usual: dict[str, str] = next(iter(dialects.values()))
+    usual: dict[str, Any] = next(iter(dialects.values()))
     before, changes = usual, {}
     for release, dialect in dialects.items():
         if dialect != before:
@@ -231,6 +232,11 @@ def _changes(
             }
             before = dialect
     return usual, changes
+
+
+def _without_ends(files: Iterable[Path]) -> dict[str, bool]:
+    """The key of a source for files of which one has no line end after its last line."""
+    return {} if all(map(ends_its_last_line, files)) else {"final_newline": False}
 
 
 def _columns(tables: Mapping[str, pl.DataFrame]) -> tuple[Column, ...]:

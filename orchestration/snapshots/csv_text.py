@@ -45,7 +45,7 @@ class CsvText:
         """
         self._where, self._separator, self.header = where, separator, []
         self._blocks, self._is_whole = _blocks(file, encoding, where), False
-        self._unread, self._width, self._lines = b"", 0, 0
+        self._unread, self._width, self._lines, self._is_ended = b"", 0, 0, False
         content, records = self._take(1)
         first = pl.read_csv(
             content, separator=separator, infer_schema=False, has_header=False, raise_if_empty=False
@@ -76,6 +76,15 @@ class CsvText:
             if not records:
                 return
             yield self._table(content, records)
+
+    def refuse_open_end(self) -> None:
+        """Raise SnapshotError if the last line has no end: it may be cut off within its last field."""
+        if not self._is_ended:
+            raise SnapshotError(
+                f"{self._where}: its last line has no line end, as in a file that is still being written."
+                " Wait until it is complete; if the program that writes it never ends the last line, say so:"
+                " source.final_newline: false"
+            )
 
     def _table(self, content: bytes, records: int) -> pl.DataFrame:
         # Under their positions: polars gives some names, those with a quotation mark say, another form.
@@ -116,6 +125,7 @@ class CsvText:
                 return b"".join(taken), records
             more = next(self._blocks, None)
             self._is_whole = more is None
+            self._is_ended = more.endswith(b"\n") if more else self._is_ended
             self._unread += more or b""
 
     def _refusal(self, fault: int, at: int, field: int) -> SnapshotError:

@@ -40,7 +40,9 @@ Part = Any
 """A part of an answer: first its schema (pyarrow.Schema), then its rows (pyarrow.RecordBatch)."""
 
 
-def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row: bool = False) -> Answer:
+def ask(
+    source: QuerySource, release: str, folder: Path, where: str, *, around: str = "", column: str = ""
+) -> Answer:
     """Ask a database a source's query; it goes on answering while its rows are read.
 
     Parameters
@@ -49,8 +51,8 @@ def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row:
         Where the database is, and its query: one SELECT, in which `:release` stands for the release's date.
     folder
         The contract's: relative paths begin there.
-    any_row
-        Ask only if there is a row.
+    around
+        The statement that asks for something of the answer, in place of all of it; and the `column` in it.
 
     Raises
     ------
@@ -59,7 +61,8 @@ def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row:
     """
     query = source.query
     bound, file = _without_end(_bind(query, dt.date.fromisoformat(release))), database_file(source, folder)
-    asked = statement("select_any_row") if any_row else "{query}"
+    quoted = '"{}"'.format(column.replace('"', '""'))
+    asked = statement(around).replace("{column}", quoted) if around else "{query}"
     if file is None and source.dsn != NO_DATABASE:
         parts = _ask_postgresql(source.dsn, bound, asked, query, where)
     else:
@@ -75,7 +78,7 @@ def has_row(source: QuerySource, release: str, folder: Path, where: str) -> bool
     A file that is not there, and whose name has the release in it, has not arrived: False.
     """
     try:
-        answer = ask(source, release, folder, where, any_row=True)
+        answer = ask(source, release, folder, where, around="select_any_row")
         return bool(sum(batch.num_rows for batch in answer.batches))
     except _NoSuchFile as missing:
         if release == _ANOTHER:
@@ -90,6 +93,19 @@ def has_row(source: QuerySource, release: str, folder: Path, where: str) -> bool
 
 _ANOTHER = "0001-01-01"
 """A date that no release has: what a query names for it, and for a release as well, is not the release's."""
+
+
+def answer_mark(source: QuerySource, release: str, folder: Path, where: str, identifier: str) -> str:
+    """How many rows a query answers, and the lowest and the highest identifier; the rest as `ask` has it.
+
+    Without an identifier in the answer, which reading it says, the rows alone are counted.
+    """
+    try:
+        answer = ask(source, release, folder, where, around="select_mark", column=identifier)
+        return str([batch.to_pylist() for batch in answer.batches])
+    except SnapshotError:
+        answer = ask(source, release, folder, where, around="select_rows")
+        return str([batch.to_pylist() for batch in answer.batches])
 
 
 class _NoSuchFile(SnapshotError):
@@ -201,6 +217,19 @@ def _duckdb_answer(file: Path | None, bound: str, around: str) -> Generator[Part
                 raise _of_duckdb(str(error)) from None
 
 
+def _opened(**place: Any) -> duckdb.DuckDBPyConnection:
+    """Open DuckDB, set its time zone, and let no query change a setting: it could turn on a log, in any file.
+
+    DuckDB opens with no zone but the machine's. Two that ask one file at once have the same settings: the
+    first one has locked them for both.
+    """
+    with _OPENING:
+        connection = duckdb.connect(**place, config=_SAFE)
+        if not connection.execute(statement("select_is_locked")).fetchall()[0][0]:
+            connection.execute(statement("set_zone_and_lock").replace("{zone}", ZONE))
+    return connection
+
+
 def _only_reads(connection: duckdb.DuckDBPyConnection, bound: str) -> bool:
     """Whether a query is one SELECT, and nothing in it writes; it is parsed and planned, and not executed.
 
@@ -217,19 +246,6 @@ def _only_reads(connection: duckdb.DuckDBPyConnection, bound: str) -> bool:
 def _functions(plan: Any) -> Iterator[str]:
     """The functions that answer with rows in DuckDB's plan, those in views and macros among them."""
     for step in plan:
-def _opened(**place: Any) -> duckdb.DuckDBPyConnection:
-    """Open DuckDB, set its time zone, and let no query change a setting: it could turn on a log, in any file.
-
-    DuckDB opens with no zone but the machine's. Two that ask one file at once have the same settings: the
-    first one has locked them for both.
-    """
-    with _OPENING:
-        connection = duckdb.connect(**place, config=_SAFE)
-        if not connection.execute(statement("select_is_locked")).fetchall()[0][0]:
-            connection.execute(statement("set_zone_and_lock").replace("{zone}", ZONE))
-    return connection
-
-
         said = step["extra_info"]
         yield from (said[name] for name in ("Function", "Name") if name in said)
         yield from _functions(step["children"])
@@ -284,6 +300,7 @@ def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -
         with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
             cursor.execute("SET default_transaction_read_only = on")
             cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(f"SET TIME ZONE '{ZONE}'")
             cursor.adbc_execute_schema(statement("declare_query").replace("{query}", bound))
             cursor.execute(around.replace("{query}", bound))
             reader = cursor._results.reader  # noqa: SLF001 - fetch_record_batch() loses the SQLSTATE of errors
@@ -300,7 +317,6 @@ def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -
 
 
 def _server(dsn: str) -> str:
-            cursor.execute(f"SET TIME ZONE '{ZONE}'")
     """Where a PostgreSQL database is, without user, password and options."""
     try:
         parts = urlsplit(dsn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -69,8 +69,38 @@ def size_of(file: Path | Stored) -> int:
 
 
 def mark_of(file: Path | Stored) -> str:
-    """A mark that tells a file from one that replaced it."""
-    return file.tag if isinstance(file, Stored) else f"{file.stat().st_mtime_ns} {file.stat().st_size}"
+    """A mark that tells a file from one that replaced it, and from what it is once more is written."""
+    if isinstance(file, Stored):
+        return f"{file.name} {file.size} {file.tag}"
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return f"{file.name} is gone"
+    return f"{file.name} {found.st_size} {found.st_mtime_ns} {found.st_ino}"
+
+
+COMPLETE = "whoever writes it should write it beside, under another name, and rename it in the end"
+
+
+@contextmanager
+def unchanged(where: str, mark: Callable[[], str], way_out: str = COMPLETE) -> Iterator[None]:
+    """Read something that stays as it is meanwhile.
+
+    Raises SnapshotError if its mark is another one afterwards, whatever else was found to be wrong with it.
+    """
+    before = mark()
+    try:
+        yield
+    except SnapshotError:
+        if mark() == before:
+            raise
+    else:
+        if mark() == before:
+            return
+    raise SnapshotError(
+        f"{where}: changed while it was read, as it does while it is written. Wait until it is complete;"
+        f" {way_out}"
+    )
 
 
 @dataclass(frozen=True)
@@ -95,6 +125,7 @@ def open_file(
     *,
     separator: str = ",",
     encoding: str = "utf-8",
+    final_newline: bool = False,
 ) -> OpenedFile:
     """Open a file of people.
 
@@ -111,6 +142,8 @@ def open_file(
         of a file. None for a file that is read whole.
     separator, encoding
         How a CSV file is written. Its columns are text: an identifier's leading zeros are a part of it.
+    final_newline
+        Whether the last line of a CSV file must have an end.
 
     Raises
     ------
@@ -141,6 +174,8 @@ def open_file(
     def pieces() -> Iterator[ReadPiece]:
         with _csv_text(source, where, columns, separator, encoding, packed) as text:
             yield from map(ReadPiece, text.rows(rows or AT_A_TIME))
+            if final_newline:
+                text.refuse_open_end()
 
     return OpenedFile(where, header, schema, pieces())
 
@@ -154,8 +189,9 @@ def read_file(
     encoding: str = "utf-8",
 ) -> tuple[pl.DataFrame, list[str]]:
     """All rows of a file, and the names of all its columns; arguments and errors as those of `open_file`."""
-    opened = open_file(file, where, columns, separator=separator, encoding=encoding)
-    return pl.concat(within_limit((piece.read() for piece in opened.pieces), where)), opened.present
+    with unchanged(where, lambda: mark_of(file)):
+        opened = open_file(file, where, columns, separator=separator, encoding=encoding)
+        return pl.concat(within_limit((piece.read() for piece in opened.pieces), where)), opened.present
 
 
 def within_limit(parts: Iterable[S], where: str) -> list[S]:

@@ -6,7 +6,7 @@ import datetime as dt
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -21,7 +21,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.anonymize.people.values import by_own_names
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
-from republish.orchestration.snapshots.databases import ask, has_row, place_of
+from republish.orchestration.snapshots.databases import answer_mark, ask, has_row, place_of
 from republish.orchestration.snapshots.files import (
     OpenedFile,
     ParquetPiece,
@@ -30,6 +30,7 @@ from republish.orchestration.snapshots.files import (
     mark_of,
     open_file,
     size_of,
+    unchanged,
     within_limit,
 )
 from republish.orchestration.snapshots.locale_formats import (
@@ -242,7 +243,16 @@ class Source(ABC):
 
     @abstractmethod
     def mark(self) -> str:
-        """A mark that tells a snapshot that has arrived from one that replaces it."""
+        """A mark of what it has now: another one if there is more in it, or something else."""
+
+    @property
+    def attempt(self) -> str:
+        """Another one if a release that was refused is to be tried again."""
+        return self.mark()
+
+    def unchanged(self) -> AbstractContextManager[None]:
+        """Read it; SnapshotError if it was changed meanwhile."""
+        return unchanged(self.where, self.mark)
 
     @abstractmethod
     def pieces(self, rows: int | None = None) -> Pieces:
@@ -268,10 +278,11 @@ class Source(ABC):
         return self.file.path.parent
 
 
-def source_of(file: ContractFile, release: str) -> Source:
-    """The source of a release's snapshot."""
+def source_of(file: ContractFile, release: str, *, is_published: bool = False) -> Source:
+    """The source of a release's snapshot; where that is published, nobody asks any more if it is complete."""
     declared = file.contract.source_of(release)
     if isinstance(declared, FileSource):
+        declared = _open_ended(declared) if is_published else declared
         return _Files(file, release, declared)
     if isinstance(declared, QuerySource):
         return _Query(file, release, declared)
@@ -330,8 +341,18 @@ class _Query(Source):
         return has_row(self.declared, self.release, self._folder, self.where)
 
     def mark(self) -> str:
-        """Today's date: what it would answer can't be told without asking."""
+        """How many rows it answers, and the lowest and the highest identifier: a secret, as these are."""
+        return answer_mark(
+            self.declared, self.release, self._folder, self.where, self.file.contract.identifier
+        )
+
+    @property
+    def attempt(self) -> str:
+        """Today's date: a query may take long, and is not asked every minute until somebody corrects it."""
         return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
+
+    def unchanged(self) -> AbstractContextManager[None]:
+        return unchanged(self.where, self.mark, "whoever fills its tables should do it in one transaction")
 
     def pieces(self, rows: int | None = None) -> Pieces:
         answer = ask(self.declared, self.release, self._folder, self.where)
@@ -394,8 +415,12 @@ def read_as_declared(
     file: Path, schema: Table, source: FileSource, where: str
 ) -> tuple[pl.DataFrame, list[str]]:
     """The schema's columns that a file has, read as the source is written, and the names of all."""
-    pieces = file_pieces([file], where, schema, source)
+    pieces = file_pieces([file], where, schema, _open_ended(source))
     return pieces.whole(where), pieces.present
+
+
+def _open_ended(source: FileSource) -> FileSource:
+    return source.model_copy(update={"final_newline": False})
 
 
 def file_pieces(
@@ -421,7 +446,8 @@ def _opened(
     found: list[pl.DataFrame] = []
     for file in files:
         name = where if len(files) == 1 else f"{where}, {file.name}"
-        opened = open_file(file, name, names, rows, separator=source.separator, encoding=source.encoding)
+        written = source.model_dump(include={"separator", "encoding"})
+        opened = open_file(file, name, names, rows, **written, final_newline=source.final_newline)
         found.append(opened.schema.to_frame())
         if odd := {*found[-1].columns} ^ {*found[0].columns}:
             raise SnapshotError(

@@ -371,7 +371,7 @@ def _from_source(
     those_in: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> pl.DataFrame:
     """The snapshot that the contract's source has now."""
-    source = source_of(file, release)
+    source = source_of(file, release, is_published=True)
     try:
         pieces = source.pieces()
         table = pieces.whole(source.where)

@@ -14,6 +14,7 @@ from republish.anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
+from republish.orchestration.chain import snapshot as snapshots
 from republish.orchestration.chain.arrival import has_arrived
 from republish.orchestration.cli.releasing import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
@@ -63,6 +64,26 @@ def test_a_snapshot_that_breaks_the_contract(hospital, home, case):
     assert words in message
     assert "boredom" not in message
     assert "Atlantis" not in message
+    assert code == 2
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_snapshot_that_grows_while_it_is_read(hospital, home, monkeypatch, shards):
+    reads = "divide" if shards > 1 else "read_snapshot"
+    read, whole = getattr(snapshots, reads), hospital.snapshot(THIRD)
+    if shards > 1:
+        home = home.with_name("divided")
+        make(hospital.declare(shards=shards).series(home), *RELEASES[:2])
+    hospital.deliver(THIRD, whole[:290])
+
+    def read_meanwhile(*asked):
+        found = read(*asked)
+        hospital.deliver(THIRD, whole)
+        return found
+
+    monkeypatch.setattr(snapshots, reads, read_meanwhile)
+    message, code = refused(hospital, home, SnapshotError)
+    assert "changed while it was read" in message
     assert code == 2
 
 

@@ -687,6 +687,9 @@ def test_many_values_are_written_into_a_file_that_says_what_it_lacks(republish, 
     assert (tmp_path / "stays.diagnosis.csv").read_text().split() == codes
     text = (tmp_path / "stays.yaml").read_text()
     assert "sensitive: {name: diagnosis, values: stays.diagnosis.csv}" in text
+    assert (
+        "  final_newline: false\n  # ? the last line of a file has no line end; is the file complete?" in text
+    )
     assert "? stays.diagnosis.csv has the 60 values that are here. Put all that there can be into it" in text
     assert not [code for code in codes if code in text]
     assert republish("validate", "--all", "stays.yaml")[0] == 0

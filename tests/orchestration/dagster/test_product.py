@@ -525,10 +525,31 @@ def tick(series, instance, date):
 def arrival(series, instance):
     repository = definitions(series).get_repository_def()
     sensor = repository.get_sensor_def(f"{job_name('hospital')}_arrival")
-    found = sensor.evaluate_tick(dg.build_sensor_context(instance=instance, repository_def=repository))
+    cursor = None
+    for _ in range(2):  # what is there has to be the same twice
+        context = dg.build_sensor_context(instance=instance, repository_def=repository, cursor=cursor)
+        found = sensor.evaluate_tick(context)
+        cursor = found.cursor
     if found.run_requests:
         return found.run_requests[0].partition_key, found.run_requests[0].run_key
     return found.skip_message
+
+
+def test_a_sensor_asks_for_nothing_while_a_snapshot_grows(series, instance, hospital):
+    repository = definitions(series).get_repository_def()
+    sensor = repository.get_sensor_def(f"{job_name('hospital')}_arrival")
+    snapshot, cursor, asked = hospital.snapshot(THIRD), None, []
+    for rows in (100, 200, 300, None, None):
+        if rows:
+            hospital.deliver(THIRD, snapshot[:rows])
+        context = dg.build_sensor_context(instance=instance, repository_def=repository, cursor=cursor)
+        found = sensor.evaluate_tick(context)
+        cursor = found.cursor
+        asked.append([request.run_key for request in found.run_requests or ()])
+        if not asked[-1]:
+            assert f"the snapshot of {THIRD} is there; it is released once" in found.skip_message
+    assert [len(one) for one in asked] == [0, 0, 0, 1, 1]
+    assert asked[-1] == asked[-2]  # once: Dagster begins no second run of one key
 
 
 def test_a_schedule_releases_on_its_date(series, instance):

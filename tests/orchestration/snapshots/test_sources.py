@@ -1,4 +1,6 @@
 import datetime as dt
+import gzip
+import io
 import os
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from contextlib import suppress
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -57,9 +60,6 @@ PARQUET = '{path: "snapshots/{release}.parquet"}'
 CSV = '{path: "snapshots/{release}.csv"}'
 QUERY = "SELECT * FROM patients WHERE seen = :release"
 
-
-@pytest.fixture
-def hospital(tmp_path):
 MOMENTS = [dt.datetime(2024, *moment, tzinfo=dt.UTC) for moment in ((3, 31, 20), (4, 1, 1), (4, 1, 6))]
 """One before the release and two after it, UTC; in Lima two are before it, and in Auckland none."""
 
@@ -76,6 +76,9 @@ def read_elsewhere(contract_files, **environment):
     done = subprocess.run(asked, capture_output=True, text=True, env=os.environ | environment, check=True)
     return done.stderr.splitlines()
 
+
+@pytest.fixture
+def hospital(tmp_path):
     """A hospital's contract with a source; its snapshots lie in a folder beside it."""
 
     def contract_file(source, *changes):
@@ -269,9 +272,6 @@ class TestWhatIsRead:
         )
         assert read_snapshot(in_postgresql(query), "2024-01-01").height == 1
 
-    def test_a_database_file_is_read_only(self, in_duckdb, tmp_path):
-        contract_file = in_duckdb()
-        before = (tmp_path / "x.duckdb").read_bytes()
     @pytest.mark.parametrize("zone", ["UTC", "America/Lima", "Pacific/Auckland"])
     def test_no_time_zone_of_the_machine_decides_who_is_in_it(self, in_duckdb, tmp_path, zone):
         people = PEOPLE.with_columns(moment=pl.Series(MOMENTS))
@@ -295,6 +295,9 @@ class TestWhatIsRead:
         ).replace("MOMENTS", moments.replace("003", "010"))
         assert read_elsewhere([in_postgresql(query).path], PGTZ=zone) == ["001"]
 
+    def test_a_database_file_is_read_only(self, in_duckdb, tmp_path):
+        contract_file = in_duckdb()
+        before = (tmp_path / "x.duckdb").read_bytes()
         read_snapshot(contract_file, RELEASE)
         assert (tmp_path / "x.duckdb").read_bytes() == before
 
@@ -971,6 +974,138 @@ class TestSeparatorsAndEncodings:
         content = PEOPLE.write_csv().replace("disease", '"the ""disease"""', 1).encode()
         contract_file = csv(content, ("name: disease", "name: 'the \"disease\"'"))
         assert read_snapshot(contract_file, RELEASE)["value"].to_list() == ["flu", "asthma", "gout"]
+
+
+def grows(file, change):
+    """What is done to a file while it is read."""
+    content = file.read_bytes()
+    if change == "grows":
+        file.write_bytes(content + content.splitlines(keepends=True)[-1].replace(b"010", b"011"))
+    elif change == "is replaced by one like it":
+        before = file.stat()
+        (beside := file.with_name("beside")).write_bytes(content)
+        os.utime(beside, ns=(before.st_atime_ns, before.st_mtime_ns))
+        beside.rename(file)
+    else:
+        file.unlink()
+
+
+CHANGED = "changed while it was read, as it does while it is written. Wait until it is complete"
+
+
+class TestWhatChangesWhileItIsRead:
+    """The half of a table that is still being written would be published for ever."""
+
+    def refuse(self, contract_file, change, says=f"{CHANGED}; .* beside, under another name, and rename"):
+        def read(meanwhile):
+            with source_of(contract_file, RELEASE).unchanged():
+                read_snapshot(contract_file, RELEASE)
+                meanwhile()
+
+        read(lambda: None)
+        with pytest.raises(SnapshotError, match=f"^hospital, release {RELEASE}, .*{says}"):
+            read(change)
+
+    @pytest.mark.parametrize("change", ["grows", "is replaced by one like it", "is gone"])
+    def test_a_file(self, csv, tmp_path, change):
+        contract_file = csv(PEOPLE)
+        self.refuse(contract_file, lambda: grows(tmp_path / "snapshots" / f"{RELEASE}.csv", change))
+
+    def test_a_compressed_file(self, hospital, tmp_path):
+        file = tmp_path / "snapshots" / f"{RELEASE}.csv.gz"
+        file.write_bytes(gzip.compress(PEOPLE.write_csv().encode()))
+        contract_file = hospital('{path: "snapshots/{release}.csv.gz"}')
+        self.refuse(contract_file, lambda: file.write_bytes(gzip.compress(PEOPLE[:2].write_csv().encode())))
+
+    def test_a_folder_that_gets_one_more_part(self, hospital, tmp_path):
+        (folder := tmp_path / "snapshots" / RELEASE).mkdir()
+        PEOPLE.write_parquet(folder / "part-0.parquet")
+        contract_file = hospital('{path: "snapshots/{release}/*.parquet"}')
+        self.refuse(contract_file, lambda: PEOPLE.write_parquet(folder / "part-1.parquet"))
+
+    def test_an_object_in_a_store(self, hospital, bucket):
+        def put(people):
+            people.write_parquet(content := io.BytesIO())
+            bucket.put_object(Key=f"hospital/{RELEASE}.parquet", Body=content.getvalue())
+
+        put(PEOPLE)
+        contract_file = hospital(f'{{path: "s3://{bucket.name}/hospital/{{release}}.parquet"}}')
+        self.refuse(contract_file, lambda: put(PEOPLE[:2]))
+
+    def test_a_table_in_duckdb(self, in_duckdb, tmp_path):
+        def one_more():
+            with duckdb.connect(tmp_path / "x.duckdb") as database:
+                database.execute("INSERT INTO patients SELECT * REPLACE ('x' AS patient_id) FROM patients")
+
+        self.refuse(in_duckdb(), one_more, f"{CHANGED}; .* in one transaction")
+
+    def test_a_file_that_a_query_reads(self, hospital, tmp_path):
+        PEOPLE.write_csv(tmp_path / "people.csv")
+        query = "FROM read_csv('people.csv', all_varchar = true)"
+        contract_file = hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}")
+        self.refuse(contract_file, lambda: grows(tmp_path / "people.csv", "grows"), CHANGED)
+
+    @pytest.mark.postgres
+    def test_a_table_in_postgresql(self, in_postgresql, postgresql):
+        import adbc_driver_postgresql.dbapi as driver
+
+        def another():
+            with driver.connect(postgresql) as connection, connection.cursor() as cursor:
+                cursor.execute("UPDATE patients SET patient_id = '011' WHERE patient_id = '010'")
+                connection.commit()
+
+        query = QUERY.replace("*", "patient_id, age, income, admitted, sex, trim(disease) AS disease")
+        self.refuse(in_postgresql(query), another, CHANGED)
+
+    def test_that_it_changed_comes_before_what_is_wrong_with_it(self, csv, tmp_path):
+        contract_file, whole = csv(PEOPLE.write_csv().encode()[:-20]), PEOPLE.write_csv().encode()
+
+        def read():
+            with source_of(contract_file, RELEASE).unchanged():
+                try:
+                    read_snapshot(contract_file, RELEASE)
+                finally:
+                    (tmp_path / "snapshots" / f"{RELEASE}.csv").write_bytes(whole)
+
+        with pytest.raises(SnapshotError, match=CHANGED):
+            read()
+
+    def test_without_an_identifier_rows_are_counted_and_reading_says_what_is_missing(self, in_duckdb):
+        contract_file = in_duckdb("SELECT age FROM patients WHERE seen = :release")
+        assert source_of(contract_file, RELEASE).mark() == "[[{'people': 3}]]"
+        assert "the column patient_id is missing" in refusal(contract_file)
+
+
+class TestALastLineWithoutAnEnd:
+    @pytest.mark.parametrize("name", ["csv", "csv.gz", "csv.zst"])
+    def test_it_is_asked_about_once(self, hospital, tmp_path, name):
+        content = PEOPLE.write_csv().removesuffix("\n").encode()
+        packed = {"csv": bytes, "csv.gz": gzip.compress, "csv.zst": pa.Codec("zstd").compress}[name](content)
+        (tmp_path / "snapshots" / f"{RELEASE}.{name}").write_bytes(packed)
+        source = f'path: "snapshots/{{release}}.{name}"'
+        said = refusal(hospital(f"{{{source}}}"))
+        assert said.endswith(
+            "its last line has no line end, as in a file that is still being written. Wait until it is"
+            " complete; if the program that writes it never ends the last line, say so: source.final_newline:"
+            " false"
+        )
+        assert_frame_equal(read_snapshot(hospital(f"{{{source}, final_newline: false}}"), RELEASE), READ)
+
+    @pytest.mark.parametrize("ending", ["\n", "\r\n"])
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+    def test_with_an_end_nothing_is_asked(self, csv, encoding, ending):
+        content = PEOPLE.write_csv(line_terminator=ending).encode(encoding)
+        contract_file = csv(content, ('{release}.csv"', f'{{release}}.csv", encoding: {encoding}'))
+        assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
+
+    @pytest.mark.parametrize("left", [1, 40])
+    def test_a_compressed_file_that_was_cut_off(self, hospital, tmp_path, left):
+        """Both say how long they are, or have an end."""
+        content = PEOPLE.write_csv().encode() * 99
+        for name, pack in (("csv.gz", gzip.compress), ("csv.zst", pa.Codec("zstd").compress)):
+            (tmp_path / "snapshots" / f"{RELEASE}.{name}").write_bytes(bytes(pack(content))[:-left])
+            contract_file = hospital(f'{{path: "snapshots/{{release}}.{name}"}}')
+            assert "can be read, or a part of one" in refusal(contract_file)
 
 
 class TestWhetherASnapshotHasArrived:

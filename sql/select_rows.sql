@@ -1,0 +1,4 @@
+SELECT count(*) AS people
+FROM (
+{query}
+) AS snapshot;
