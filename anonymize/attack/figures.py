@@ -127,13 +127,15 @@ class SeveralRowsFigures(Figures):
     most_rows: Most = None
     """The most rows of a person in this release."""
     most_values: Most = None
-    """The most signatures that a person ever had: so many different values."""
+    """The most different values of a person that were ever published."""
     alike: Counted = None
-    """People who have rows of different values under one signature."""
+    """People who ever had rows of different values under one signature."""
     in_one_group: Counted = None
     """People with two rows in one group of this release: everybody sees that their values differ."""
     ever_had: Most = None
-    """The largest probability of a value that a person ever had."""
+    """The largest probability of a value that a person ever had, by rows that were published."""
+    with_left_out: Most = None
+    """The same by all rows, also those that are left out."""
     as_independent: Annotated[float | None, MeanBy("persons")] = None
     """The mean of what somebody comes to who takes a person's rows as independent."""
 

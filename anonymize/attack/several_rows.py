@@ -1,13 +1,13 @@
 """People with several rows: the values that somebody who knows all their rows takes them to have had, ever.
 
 A row is followed as a person is: by its groups. Beyond that, whoever knows which rows are one person's
-collects the signatures of all of them. Rows with equal signatures are taken for rows with one value, and rows
-with different ones for rows with different values.
+collects the signatures of all of them. Rows with different signatures are taken for rows with different
+values. Rows with equal ones may have different values, too, and groups of several releases can prove it: so
+it counts how many values a person truly has under a signature, whatever proves them.
 """
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from republish.anonymize.attack.figures import SeveralRowsFigures
@@ -19,13 +19,18 @@ from republish.anonymize.columns import VALUE, least_of, mean_of, most_of
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.rounding import FEW_STEPS
 
+UNITS = "several_rows"
+"""What is remembered: `person` (one row of a person), `value`, and the `signature` under which it was ever
+published, or null while the row is left out."""
+
 
 def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     """Count people who may have had a value, ever, with a larger probability than promised (`most`).
 
-    Of a person's rows that are in no group, whoever misses them knows that their value is in none of the
-    person's signatures: people are counted of whom too few values are left then. Nothing is found where
-    people have one row each, or where groups are not known.
+    It is promised of rows that are published. Of a person's rows that are in no group, whoever misses them
+    knows that their value is in none of the person's signatures, or in one beside another value: people are
+    counted of whom too few values are left then, and what all rows say together is a figure. Nothing is found
+    where people have one row each, or where groups are not known.
     """
     if seen.schema.rows == "one" or not seen.is_linked:
         return AttackResult()
@@ -35,27 +40,36 @@ def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     held = seen.knowledge.linked.signatures.select(
         "signature", pl.col("values").alias(VALUE), size=pl.col("values").list.len()
     )
+    here = joined(seen.hosted.select("person", VALUE), _here(seen))
+    units, left_out = _units(seen, here, holder)
+    number = units.group_by("holder", "signature").agg(number=pl.col(VALUE).n_unique())
     had = stays.group_by("holder", "signature").agg(pl.col("since").min())
+    # The knowledge of an older version does not have the values of people who left: each had one at least.
+    had = had.join(number, on=["holder", "signature"], how="left").with_columns(pl.col("number").fill_null(1))
     likely = _ever_had(had, held, most)
-    rows = joined(joined(seen.hosted.select("person", VALUE), holder), _here(seen))
+    outside = _outside(seen, had.join(left_out, on="holder", how="semi"), held)
+    together = _with_left_out(units, left_out, held, outside)
+    rows = joined(here, holder)
     figures = SeveralRowsFigures(
         persons=likely.height,
         most_rows=most_of(rows.group_by("holder").len()["len"]),
-        most_values=most_of(had.group_by("holder").len()["len"]),
-        alike=_alike(rows),
+        most_values=most_of(units.group_by("holder").agg(pl.col(VALUE).n_unique())[VALUE]),
+        alike=had.filter(pl.col("number") > 1)["holder"].n_unique(),
         in_one_group=joined(seen.hosts, holder)
         .filter(pl.struct("holder", "group_id").is_duplicated())["holder"]
         .n_unique(),
         ever_had=most_of(likely["found"]),
+        with_left_out=most_of(pl.concat([likely["found"], together["found"]])),
         as_independent=_as_independent(rows, held),
     )
+    remembered = {UNITS: pl.concat([units, left_out]).drop("holder")}
     if all(bound is None for bound in most):
-        return AttackResult(figures=figures)
+        return AttackResult(figures=figures, remembered=remembered)
     bound = next(bound for bound in reversed(most) if bound is not None)
     broken = likely.filter(pl.col("found") > pl.col("promised") * (1 + FEW_STEPS)).height
     counts = {"ever": Count(likely.height, broken, most_of(likely["found"]), bound)}
-    counts["left out"] = _left_out(seen, holder, had, held, round(1 / bound))
-    return AttackResult(counts, figures)
+    counts["left out"] = _left_out(left_out, had, held, outside, most, round(1 / bound))
+    return AttackResult(counts, figures, remembered=remembered)
 
 
 def _here(seen: AttackInput) -> pl.DataFrame:
@@ -64,19 +78,34 @@ def _here(seen: AttackInput) -> pl.DataFrame:
     return stays.filter(pl.col("until") == seen.release).select("person", "signature")
 
 
+def _units(seen: AttackInput, here: pl.DataFrame, holder: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The values of people that were ever published, one row each, and all rows that are left out so far.
+
+    Both have `person`, `value`, `signature`, `holder`.
+    """
+    columns = ["person", VALUE, "signature"]
+    before = seen.before.parts.get(UNITS, here.select(columns).clear()).cast({VALUE: here.schema[VALUE]})
+    published = pl.concat([before.drop_nulls("signature").select(columns), here.select(columns)])
+    absent = joined(seen.known.select("person", VALUE), seen.hosts, how="anti")
+    absent = absent.with_columns(signature=pl.lit(None, here.schema["signature"]))
+    missed = joined(before.filter(pl.col("signature").is_null()), seen.known.select("person"), how="anti")
+    left_out = joined(pl.concat([missed.select(columns), absent.select(columns)]), holder)
+    units = joined(published, holder).unique(
+        ["holder", VALUE, "signature"], keep="first", maintain_order=True
+    )
+    return units, left_out.join(units, on="holder", how="semi")
+
+
 def _ever_had(had: pl.DataFrame, held: pl.DataFrame, most: Bounds[float]) -> pl.DataFrame:
     """`found`, `promised` for each person: the probability of the value that they most probably ever had.
 
-    Values of a signature are equally probable, and those of different signatures are different values. So the
-    probabilities of a value that several signatures have add up. Promised is what was in force when the first
-    of them was given, or any other, if that was less strict.
+    Values of a signature are equally probable, and a person has `number` of them. Those of different
+    signatures are different values. So the probabilities of a value that several signatures have add up.
+    Promised is what was in force when the first of them was given, or any other, if that was less strict.
     """
-    bounds = pl.col("since").replace_strict(
-        range(1, len(most) + 1), list(most), default=None, return_dtype=pl.Float64
-    )
     several = pl.len().over("holder") > 1
     each = had.join(held.select("signature", "size"), on="signature").with_columns(
-        several=several, promised=bounds, found=1 / pl.col("size")
+        several=several, promised=_promised(most), found=pl.col("number") / pl.col("size")
     )
     alone = each.filter(~pl.col("several")).select("holder", "found", "promised")
     added = (
@@ -91,10 +120,11 @@ def _ever_had(had: pl.DataFrame, held: pl.DataFrame, most: Bounds[float]) -> pl.
     return pl.concat([alone, added]).with_columns(pl.col("promised").fill_null(1.0))
 
 
-def _alike(rows: pl.DataFrame) -> int:
-    """Count the people with rows of different values under one signature."""
-    values = rows.group_by("holder", "signature").agg(pl.col(VALUE).n_unique())
-    return values.filter(pl.col(VALUE) > 1)["holder"].n_unique()
+def _promised(most: Bounds[float]) -> pl.Expr:
+    """What was in force when a signature was given, in the release `since`."""
+    return pl.col("since").replace_strict(
+        range(1, len(most) + 1), list(most), default=None, return_dtype=pl.Float64
+    )
 
 
 def _as_independent(rows: pl.DataFrame, held: pl.DataFrame) -> float | None:
@@ -107,22 +137,76 @@ def _as_independent(rows: pl.DataFrame, held: pl.DataFrame) -> float | None:
     return mean
 
 
-def _left_out(
-    seen: AttackInput, holder: pl.DataFrame, had: pl.DataFrame, held: pl.DataFrame, least: int
-) -> Count:
-    """Judge how many values are left for rows that are missing, of people who have others in the release."""
-    absent = joined(seen.known.select("person"), seen.hosts, how="anti")
-    missing = joined(absent, holder).select("holder").unique()
+def _outside(seen: AttackInput, had: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """`holder`, `outside`: how many values that readers know are in none of a person's signatures."""
     taken = (
-        had.join(missing, on="holder")
-        .join(held.select("signature", VALUE), on="signature")
+        had.join(held.select("signature", VALUE), on="signature")
         .explode(VALUE)
         .group_by("holder")
         .agg(pl.col(VALUE).n_unique())
     )
     there = seen.values.filter(known_to_readers(seen, seen.values))
-    known = set(seen.schema.sensitive.values or ()) | set(there)
-    left = pl.Series(len(known) - taken[VALUE].to_numpy().astype(np.int64))
+    known = len(set(seen.schema.sensitive.values or ()) | set(there))
+    return taken.select("holder", outside=known - pl.col(VALUE).cast(pl.Int64))
+
+
+def _beside(rows: pl.DataFrame, had: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """The rows left out, with the `signature` of the person that has their value, null if none has."""
+    values = had.select("holder", "signature").join(held, on="signature").explode(VALUE)
+    its = values.select("holder", VALUE, "signature", "size").unique(["holder", VALUE])
+    return rows.drop("signature").join(its, on=["holder", VALUE], how="left")
+
+
+def _with_left_out(
+    units: pl.DataFrame, left_out: pl.DataFrame, held: pl.DataFrame, outside: pl.DataFrame
+) -> pl.DataFrame:
+    """`holder`, `found`: the largest probability of a value of people with rows that are left out, by all.
+
+    Values outside of a person's signatures are taken as independent of each other, since nothing says that
+    two such rows share one. Those under a signature are one more beside the values that were published.
+    """
+    rows = _beside(left_out, units, held)
+    number = rows.group_by("holder").len().join(outside, on="holder")
+    alone = number.select("holder", found=1 - (1 - 1 / pl.col("outside").clip(1)) ** pl.col("len"))
+    under = rows.drop_nulls("signature").select("holder", "signature", VALUE)
+    every = pl.concat(
+        [units.join(under, on=["holder", "signature"], how="semi").select(under.columns), under]
+    )
+    beside = (
+        every.group_by("holder", "signature")
+        .agg(number=pl.col(VALUE).n_unique())
+        .join(held, on="signature")
+        .select("holder", found=pl.col("number") / pl.col("size"))
+    )
+    return pl.concat([alone, beside])
+
+
+def _left_out(
+    rows: pl.DataFrame,
+    had: pl.DataFrame,
+    held: pl.DataFrame,
+    outside: pl.DataFrame,
+    most: Bounds[float],
+    least: int,
+) -> Count:
+    """Judge how many values are left for each row that is left out, of people who have others published.
+
+    Whoever can tell that it is in none of the person's signatures is left with all values outside; whoever
+    can tell that it is beside another value, with those of its signature, which has as many as were promised
+    when it was given.
+    """
+    beside = _beside(rows, had, held).join(
+        had.select("holder", "signature", promised=_promised(most)), on=["holder", "signature"], how="left"
+    )
+    is_enough = pl.col("size") * pl.col("promised").fill_null(1.0) >= 1 - FEW_STEPS
+    beside = beside.join(outside, on="holder").with_columns(
+        left=pl.when(pl.col("signature").is_null())
+        .then("outside")
+        .when(is_enough)
+        .then(pl.max_horizontal("size", pl.lit(least)))
+        .otherwise("size")
+    )
+    left = beside.group_by("holder").agg(pl.col("left").min())["left"]
     return Count(len(left), int((left < least).sum()), least_of(left), least)
 
 

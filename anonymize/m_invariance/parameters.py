@@ -56,7 +56,8 @@ class MInvariance(BucketParameters):
     stay grow longer."""
     values_per_person: StrictInt | None = Field(None, ge=1, exclude_if=lambda most: most is None)
     """With `rows: several`, the most signatures that a person ever gets, one for each of their values. Rows
-    with further values are left out, by lot, unless a signature has them."""
+    with further values are left out, by lot. So are those of a signature, which has room for one value of its
+    person per m: k of s values are known with k/s."""
 
     @property
     def promises_spread(self) -> bool:

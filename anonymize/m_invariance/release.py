@@ -36,12 +36,13 @@ from republish.anonymize.m_invariance.plan_combinations import plan_combinations
 from republish.anonymize.m_invariance.publish import normalised, publish_groups
 from republish.anonymize.m_invariance.regions import find_regions
 from republish.anonymize.m_invariance.rows_apart import with_groups_for_rows
-from republish.anonymize.m_invariance.units import find_units
+from republish.anonymize.m_invariance.units import UNITS, find_units, units_of, without_room
 from republish.anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
 from republish.anonymize.people.codes import encode_columns
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import keyed_ranks
 from republish.anonymize.people.rows import counted_in, has_several_rows
+from republish.anonymize.people.values import positions
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principle.state import State
 
@@ -137,8 +138,11 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         assert principle.values_per_person is not None  # a contract with several rows has it
         values, value, division = divide_people(people, self.contract, self.memory, self.number)
         ranks = keyed_ranks(people[PSEUDONYM], self.draw("assign"))
+        known = self._units_so_far(people, division)
+        known = known.with_columns(pl.Series(VALUE, positions(known[VALUE], values)))
+        excess = without_room(people, value, division, known, principle.m, ranks)
         units, division = find_units(
-            people, value, division, self.memory, principle.values_per_person, principle.m, ranks
+            people, value, division, self.memory, principle.values_per_person, principle.m, ranks, excess
         )
         planned, plan, bucket = assign_units(
             units, value, division, partial(self.plan, people, values), principle.m, self.draw("units")
@@ -147,6 +151,17 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         counterfeits = with_groups_for_rows(plan.signatures, plan.counterfeits, bucket, person)
         planned = replace(planned, plan=replace(plan, counterfeits=counterfeits), regional=())
         return Assignment(people, values, value, division, planned, bucket)
+
+    def _units_so_far(self, people: pl.DataFrame, division: Division) -> pl.DataFrame:
+        """The units of earlier releases. Older versions kept the rows of the last one at most."""
+        if (units := self.state.tables.get(UNITS)) is not None:
+            return units
+        carried = division.bucket != UNDECIDED
+        rows, bucket = people.filter(carried), division.bucket[carried]
+        if (last := self.state.tables.get(TOGETHER)) is None:
+            return units_of(rows, bucket)
+        was_there = rows[PSEUDONYM].is_in(last[PSEUDONYM].implode())
+        return units_of(rows.filter(was_there), bucket[was_there.to_numpy()])
 
     def _whole_groups(self, division: Division) -> WholeGroups:
         """A plan of arrivals in whole groups. Values that nobody but a changed person has are not public."""
@@ -183,6 +198,10 @@ class _Release(BucketRelease[MInvariance, _Planned]):
     ) -> tuple[dict[str, pl.DataFrame], BucketFigures]:
         tables, plan, apart = dict(tuples.remembered), assigned.planned.plan, assigned.planned.apart
         tables[GROUPING] = self._grouping
+        if has_several_rows(self.contract):
+            today = units_of(assigned.hosted, assigned.bucket[assigned.is_hosted])
+            before = self.state.tables.get(UNITS, today.clear())
+            tables[UNITS] = pl.concat([before, today]).unique().sort(today.columns)
         if apart is not None:
             tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
             people = int(apart[assigned.bucket].sum())

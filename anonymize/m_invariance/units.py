@@ -6,36 +6,45 @@ person have signatures that share no value. The paper knows people with one row 
 rule.
 
 **What it promises.** Take an adversary who knows everybody's rows, when each was in the table, all
-quasi-identifiers and the group of each row, and who takes rows of a person with equal signatures for rows
-with one value. Nobody's probability of *ever having had* a value is above 1/m, however many rows they have.
+quasi-identifiers and the group of each row, and who knows how many different values a person has under one
+signature. Of a person's rows that are published, no value is one of theirs, *ever*, with a probability above
+1/m, however many rows they have.
 
 Proof. Call a world a choice of a value for each row that the releases are compatible with: each group's rows
 have its values, each of them once (counterfeits have the others), and rows of a unit have one. Choose a
 signature S and exchange its values by any permutation, in all rows and counterfeits of groups with that
 signature, in all releases. Each of these groups still has each value of S once. A unit's rows are all in such
-groups or none of them is, so they still have one value. Nothing else changes. So the worlds are as many with
-one value of S for a unit as with any other one, and each of the m values or more of S has the same
-probability for it. A person's units have signatures that share no value, so a value is in one of them at
-most: the person ever had it with a probability of at most 1/m. ∎
+groups or none of them is, so they still have one value, and two units with different values still have two.
+Nothing else changes. So the worlds are as many with one value of S for a unit as with any other one, and each
+of the |S| values has the same probability for it. A person with k units under S has a value of S with
+k/|S|, and k is |S|/m at most. Signatures of a person share no value, so a value is in one of them at most. ∎
 
 It follows that more rows do not add up: somebody who takes rows as independent comes to 1 - (1 - 1/m)^r for r
 rows. But rows of a unit have one value, and rows of two units can't have the same one.
 
-**What shows.** Everybody who follows a person sees how many signatures they have: how many different values.
-`values_per_person` bounds it. Rows with further values, of no signature of the person, are left out, by a lot
-of rows, so that a value that a person has in many rows is rather published than one that they have once.
-Whoever misses such a row knows that its value is in none of the person's signatures; it is one of at least m
-others (attacked by absence). So signatures that are new today have no value of a row that is left out today,
-which could be shown later, and they are never so large that less than m values are left for what is missed.
-No signatures help against somebody who knows from elsewhere that a person has more than V/m different values,
-of the V that there are: of nine values and a person with five, each value is theirs with 5/9 beforehand.
+**A further value under a signature.** A value that comes later may lie in a signature that the person has
+for another one. Its rows look like more rows with the first value, until groups of several releases show that
+two of them differ: with signatures of two values, every path from one row to the other, over rows that shared
+a group, does. So k counts values, whether or not groups prove that they differ. Where k would be above |S|/m,
+the rows with the further value are left out; S has room for a second one from 2m values on. The state keeps
+which values of people were published, so this holds also for rows that are gone, and for a row whose value
+changes (`without_room`).
 
-**What can't be kept.** A value that comes later may lie in a signature that the person has. Its rows go there
-(as a changed value does): to leave them out would say more, that the value is one of that signature. Then
-two values of a person are in one signature of m, and whoever knows that these rows differ has 2/m. That would
-be everybody, if both rows came to one group: `rows_apart` prevents it.
-New signatures avoid all values that a person has today, so it happens to values that come later alone; the
-audit counts these people.
+**What shows.** Everybody who follows a person sees how many signatures they have, one for each value but for
+those that S had room for. `values_per_person` bounds it. Rows with further values, of no signature of the
+person, are left out, by a lot of rows, so that a value that a person has in many rows is rather published
+than one that they have once. Whoever misses a row knows that its value is in none of the person's signatures,
+where it is one of at least m others (attacked by absence), or in one that has no room, where it is one of m
+or more, too. So signatures that are new today have no value of a row that is left out today, which could be
+shown later, and they are never so large that less than m values are left for what is missed.
+
+**What is not promised.** Of rows that are *left out*, each by itself has m possible values; but they add to
+what is known of the person. k of them have 1 - (1 - 1/n)^k for one of n values outside. One that had no room
+beside another has 2/|S| together with that one: a value that comes later, and is probably in S, can't be kept
+from everybody while S has m values alone, whether its rows are published or missed. The attack states the
+largest of these probabilities. No signatures help against somebody who knows from elsewhere that a person has
+more than V/m different values, of the V that there are: of nine values and a person with five, each value is
+theirs with 5/9 beforehand.
 """
 
 from __future__ import annotations
@@ -49,10 +58,12 @@ from republish.anonymize.arrays import Bools, Ints, Words
 from republish.anonymize.buckets.divide import UNDECIDED, Division
 from republish.anonymize.buckets.memory import Memory
 from republish.anonymize.buckets.signatures import Signatures
-from republish.anonymize.columns import PSEUDONYM
+from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.people.persons import persons_of
 
+UNITS = "units"
+"""The state's table of all units ever published: `pseudonym` (of the person), `bucket_id`, `value`."""
 BITS = 64
 
 
@@ -81,7 +92,14 @@ class Units:
 
 
 def find_units(
-    people: pl.DataFrame, value: Ints, division: Division, memory: Memory, most: int, m: int, ranks: Words
+    people: pl.DataFrame,
+    value: Ints,
+    division: Division,
+    memory: Memory,
+    most: int,
+    m: int,
+    ranks: Words,
+    excess: Bools,
 ) -> tuple[Units, Division]:
     """Find the new units of T(n), and the division in which rows that are left out count for nothing.
 
@@ -102,6 +120,8 @@ def find_units(
         Privacy parameter.
     ranks
         uint64[N]: a secret order of the rows.
+    excess
+        bool[N]: rows for whose value a signature of their person has no room (`without_room`).
 
     Raises
     ------
@@ -141,6 +161,9 @@ def find_units(
     most_rows, turn = np.zeros(len(one), np.int64), np.full(len(one), len(new))
     np.maximum.at(most_rows, person, rows)
     np.minimum.at(turn, person, first)
+    bucket_of_row = np.where(excess, UNDECIDED, division.bucket)
+    keeps = bucket_of_row != UNDECIDED
+    place_of_row = signatures.find(bucket_of_row[keeps], value[keeps])
     units = Units(
         of_row=of_row,
         value=unit_value,
@@ -153,7 +176,50 @@ def find_units(
         spare=spare,
     )
     free = np.bincount(unit_value, rows, signatures.values).astype(np.int64)
-    return units, replace(division, counts=replace(division.counts, free=free))
+    bound = np.bincount(place_of_row, minlength=len(signatures.value))
+    counts = replace(division.counts, free=free, bound=bound)
+    return units, replace(division, bucket=bucket_of_row, counts=counts)
+
+
+def without_room(
+    people: pl.DataFrame, value: Ints, division: Division, units: pl.DataFrame, m: int, ranks: Words
+) -> Bools:
+    """Find the rows with one value more than a signature of their person has room for: bool[N].
+
+    A signature of s values has room for s/m values of a person, and for one that it was given for. Which of
+    several further ones it is, is drawn by a lot of rows.
+
+    Parameters
+    ----------
+    people, value, division, m, ranks
+        As in `find_units`.
+    units
+        `pseudonym`, `bucket_id`, `value` (as a number): those that were published so far.
+    """
+    row = np.flatnonzero(division.bucket != UNDECIDED)
+    bucket = division.bucket[row]
+    room = np.maximum(division.counts.signatures.sizes // m, 1)[bucket]
+    rows = pl.DataFrame(
+        {"row": row, "bucket_id": bucket, VALUE: value[row], "rank": ranks[row], "room": room}
+    ).with_columns(persons_of(people[PSEUDONYM]).gather(row).alias(PSEUDONYM))
+    unit = [PSEUDONYM, "bucket_id", VALUE]
+    units = units.cast({"bucket_id": pl.Int64, VALUE: pl.Int64})
+    further = rows.join(units, on=unit, how="anti")
+    had = units.group_by(PSEUDONYM, "bucket_id").len("had")
+    first = further.with_columns(pl.col("rank").min().over(unit))
+    turn = pl.col("rank").rank("dense").over(PSEUDONYM, "bucket_id")
+    # The state of an older version may not say for which value a signature was given. It was for one.
+    taken = pl.col("had").fill_null(1)
+    found = first.with_columns(turn=turn).join(had, on=[PSEUDONYM, "bucket_id"], how="left")
+    excess = np.zeros(len(value), bool)
+    excess[found.filter(pl.col("turn") + taken > pl.col("room"))["row"].to_numpy()] = True
+    return excess
+
+
+def units_of(rows: pl.DataFrame, bucket: Ints) -> pl.DataFrame:
+    """List the units of rows (`pseudonym`, `value`) in buckets, as `UNITS`."""
+    units = rows.select(persons_of(rows[PSEUDONYM]), pl.Series("bucket_id", bucket, dtype=pl.Int32), VALUE)
+    return units.unique().sort(PSEUDONYM, "bucket_id", VALUE)
 
 
 def _that_can_be_shown(new: Ints, outside: Ints, most: Ints, m: int) -> tuple[Ints, Ints]:

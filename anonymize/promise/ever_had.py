@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from republish.anonymize.attack.figures import SeveralRowsFigures
+from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
-from republish.anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Scope
+from republish.anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope
+
+_attack_rows_differ: Callable[..., AttackResult | None] = on_first_call(
+    "republish.anonymize.attack.rows_differ", "attack_rows_differ"
+)
 
 
 @dataclass(frozen=True)
@@ -25,35 +31,48 @@ class EverHad(Part):
     scopes: ClassVar = {
         "ever": Scope(
             "ever had a value",
-            "Whoever knows all rows of a person, the group of each in every release, and that rows with equal"
-            " values have equal candidate values, gives the person no value, ever, a larger probability.",
+            "Whoever knows all rows of a person that are published, the group of each in every release, and"
+            " how many different values of the person have the same candidate values, gives the person no"
+            " value, ever, a larger probability.",
             "at most",
         ),
         "left out": Scope(
             "values of rows left out",
-            "For each person who has rows in the release, and others that are left out, at least so many"
-            " values are outside of all the candidate values that the person ever had.",
+            "For each row that is left out, of a person with others that were published, at least so many"
+            " values are possible: all that are no candidates of the person, or the candidates beside which"
+            " there was no room for it.",
             "at least",
+        ),
+        "differ": Scope(
+            "rows proven to differ",
+            "Groups of several releases prove of nobody's rows with the same candidate values that they have"
+            " so many different values that one of these has a larger probability.",
+            "at most",
         ),
     }
     sentence = (
-        "A person may have several rows. Nobody had a value, ever, with a probability above {ever_had:.3g},"
-        " however many rows they have."
+        "A person may have several rows. By rows that are published, nobody had a value, ever, with a"
+        " probability above {ever_had:.3g}, however many rows they have."
     )
     counted = SeveralRowsFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("persons", "people so far"),
         Figure("most_values", "most different values of a person"),
         Figure("alike", "people with two values under one signature"),
+        Figure("with_left_out", "with rows left out"),
         Figure("in_one_group", "people with two rows in one group"),
         Figure("as_independent", "if rows were independent"),
     )
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
-            "The probability of a value that a person ever had: as it is, and on average as somebody would"
-            " have it who took a person's rows as independent of one another.",
+            "The probability of a value that a person ever had: by rows that are published, by all rows, and"
+            " on average as somebody would have it who took a person's rows as independent of one another.",
             "probability",
-            (Curve("ever_had", "largest"), Curve("as_independent", "if rows were independent")),
+            (
+                Curve("ever_had", "largest"),
+                Curve("with_left_out", "with rows left out"),
+                Curve("as_independent", "if rows were independent"),
+            ),
             top=1.0,
             bound="at most",
             level=lambda part: part.ever_had,
@@ -61,3 +80,9 @@ class EverHad(Part):
         ),
     )
     needs_hosts = "the rows of people who have several"
+    needs_all_releases = True
+
+    @classmethod
+    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult | None:
+        """Attack all releases of a series together."""
+        return _attack_rows_differ(seen, cls.bounds(promises))

@@ -11,6 +11,7 @@ from benchmarks.series import contract_of, released
 from republish.anonymize.errors import ContractError, NotEligible
 from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.kernels.place_units import place_units
+from republish.anonymize.m_invariance import release as releasing
 from republish.anonymize.m_invariance.rows_apart import keep_rows_apart
 from republish.anonymize.m_invariance.units import _that_can_be_shown
 from republish.anonymize.people.persons import SEPARATOR, persons_of
@@ -90,13 +91,90 @@ def test_two_signatures_of_a_person_share_no_value(series):
     assert by_person["signature"].list.len().max() > 1
 
 
-def test_values_that_a_person_has_at_first_have_signatures_of_their_own(series, attacked):
-    """A value that comes later may lie in a signature that the person has: these are counted."""
-    first = signatures(series[:1])
-    together = first.group_by("person", "signature").agg(pl.col("value").n_unique())
+def test_a_signature_has_one_value_of_a_person_for_ever(series, attacked):
+    """Rows with a value that comes later, and lies in a signature that the person has, are left out."""
+    together = signatures(series).group_by("person", "signature").agg(pl.col("value").n_unique())
     assert together["value"].max() == 1
-    every = signatures(series).filter(release=len(series)).group_by("person", "signature")
-    assert attacked[-1].figures["alike"] == (every.agg(pl.col("value").n_unique())["value"] > 1).sum()
+    assert attacked[-1].figures["alike"] == 0
+    assert beside(series) > 0
+
+
+def beside(series):
+    """How many rows are left out though their value is in a signature of their person."""
+    had = signatures(series).select("person", "signature").unique().explode("signature")
+    number = 0
+    for _, people, candidate in series:
+        missing = people.join(candidate.linkage, on="pseudonym", how="anti")
+        number += missing.join(
+            had, left_on=["identifier", "value"], right_on=["person", "signature"], how="semi"
+        ).height
+    return number
+
+
+def test_a_signature_of_twice_as_many_values_has_room_for_a_second_one():
+    """With a smaller m from the third release on, k of s values are known with k/s, which is 1/m."""
+    contracts = [contract({"m": m, "values_per_person": 3}) for m in (4, 4, 2, 2, 2)]
+    several = 0
+    for seed in range(3):
+        releases = made(visits(80, 5, seed), contracts)
+        each = signatures(releases).with_columns(size=pl.col("signature").list.len())
+        number = each.group_by("person", "signature").agg(pl.col("value").n_unique(), pl.col("size").first())
+        assert (number["value"] <= (number["size"] // 2).clip(1)).all()
+        several += number.filter(pl.col("value") > 1).height
+        *_, last = attack_releases(releases)
+        assert last.figures["alike"] == number.filter(pl.col("value") > 1)["person"].n_unique()
+        assert finding(last, EVER)[2] <= 1 / 2
+    assert several > 0
+
+
+def test_values_are_remembered_of_rows_that_are_gone():
+    of = contract({"m": 2, "values_per_person": 1}, sensitive={"name": "diagnosis", "values": VALUES[:4]})
+    (_, first), *_ = visits(40, 1, values=4, most=1)
+    ((_, people, candidate),) = made([("2024-01-01", first)], of)
+    its = signatures([(of, people, candidate)]).unique("person").sort("person")
+    gone = its["person"][0]
+    second = next(one for one in its["signature"][0] if one != its["value"][0])
+    left = first.filter(pl.col("patient") != gone)
+    later = first.filter(patient=gone)[:1].with_columns(visit=pl.lit("V999"), diagnosis=pl.lit(second))
+    again = pl.concat([left, later])
+    *_, last = released([("2024-01-01", first), ("2024-02-01", left), ("2024-03-01", again)], of)
+    assert last.candidate.figures.held_back == 1
+    older = [*released([("2024-01-01", first), ("2024-02-01", again)], of, forgotten=["units"])]
+    assert (
+        older[-1].candidate.figures.held_back == 1
+    )  # the state of an older version: whose value is not known
+    assert older[-1].candidate.figures.people == left.height
+
+
+def test_more_values_under_a_signature_than_it_has_room_for_are_found(monkeypatch):
+    """Releases as older versions made them: a later value joined a signature, whatever it held."""
+    monkeypatch.setattr(releasing, "without_room", lambda people, *_: np.zeros(people.height, bool))
+    series = made(visits(80, 5, 1), contract())
+    *_, last = attack_releases(series)
+    number = signatures(series).group_by("person", "signature").agg(pl.col("value").n_unique())
+    people = number.filter(pl.col("value") > 1)["person"].n_unique()
+    assert finding(last, EVER)[1] == last.figures["alike"] == people > 0
+    assert finding(last, EVER)[2] == pytest.approx(2 / 3)
+
+
+def test_rows_that_are_left_out_add_to_what_is_published():
+    """Two missing rows, of values in none of the signatures, have 1 - (1 - 1/n)^2; one beside another 2/m."""
+    of = contract({"m": 2, "values_per_person": 1}, sensitive={"name": "diagnosis", "values": VALUES[:6]})
+    rows = [(f"P{n}", f"V{n}", n, "A", VALUES[n % 6]) for n in range(12)]
+    columns = ["patient", "visit", "age", "ward", "diagnosis"]
+    first = pl.DataFrame(rows, columns, orient="row")
+    ((_, people, candidate),) = made([("2024-01-01", first)], of)
+    its = signatures([(of, people, candidate)]).filter(person="P0").row(0, named=True)
+    outside = [one for one in VALUES[:6] if one not in its["signature"]]
+    inside = next(one for one in its["signature"] if one != its["value"])
+    for values, found in ((outside[:1], 1 / 2), (outside[:2], 1 / 2), (outside[:3], 37 / 64), ([inside], 1)):
+        more = [("P0", f"W{at}", 0, "A", value) for at, value in enumerate(values)]
+        table = pl.DataFrame(rows + more, columns, orient="row")
+        *_, last = attack_releases(made([("2024-01-01", first), ("2024-02-01", table)], of))
+        assert last.figures["ever_had"] == 1 / 2
+        assert last.figures["with_left_out"] == pytest.approx(found)
+        assert last.findings["holds"].all()
+        assert finding(last, LEFT_OUT)[:2] == (1, 0)
 
 
 def test_the_attack_finds_every_promise_kept(attacked):
@@ -446,10 +524,11 @@ def test_the_truth_of_a_row_is_that_row(tmp_path):
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("people", [30, 300])
 def test_rows_of_a_person_are_never_in_one_group(m, people):
-    """Values that come later are in signatures that people have: in one group, everybody would see it."""
+    """Values that come later are in signatures that have room: in one group, everybody would see it."""
     several = 0
     for seed in range(2 if people == 300 else 6):
-        releases = made(visits(people, 5, seed=seed), contract({"m": m}))
+        contracts = [contract({"m": one, "values_per_person": 3}) for one in (2 * m, 2 * m, m, m, m)]
+        releases = made(visits(people, 5, seed=seed), contracts)
         for _, table, candidate in releases:
             here = table.join(candidate.linkage, on="pseudonym")
             assert not here.select(pl.struct("identifier", "group_id").is_duplicated().any()).item()
