@@ -1,10 +1,10 @@
 """People who are in the table and in no group of a release: what their absence says of their values.
 
 Three things are seen. A person who was published before has a value that none of their signatures has,
-because people with a value of their signature stay in its groups. A person who was never published, and is
-held back while others who are new are published, has a value that is too frequent. And where everybody who is
-new waits, some value is too frequent among them: once they are published, it is probably the one that most of
-their signatures have.
+because people with a value of their signature stay in its groups (of several rows, see `several_rows`). A
+person who was never published, and is held back while others who are new are published, has a value that is
+too frequent. And where everybody who is new waits, some value is too frequent among them: once they are
+published, it is probably the one that most of their signatures have.
 """
 
 from __future__ import annotations

@@ -55,9 +55,9 @@ class MInvariance(BucketParameters):
     longest intervals first. An adversary learns from groups that are made anew; intervals of those that
     stay grow longer."""
     values_per_person: StrictInt | None = Field(None, ge=1, exclude_if=lambda most: most is None)
-    """With `rows: several`, the most signatures that a person ever gets, one for each of their values. Rows
-    with further values are left out, by lot. So are those of a signature, which has room for one value of its
-    person per m: k of s values are known with k/s."""
+    """With `rows: several`, the most signatures that a person ever gets. Rows with further values are left
+    out, by lot. A signature of s values has room for s/m of a person, since k are known with k/s: rows with
+    one more are left out, too."""
 
     @property
     def promises_spread(self) -> bool:

@@ -1,8 +1,9 @@
 """Keeping two rows of a person out of one group, where everybody would see that their values differ.
 
-A new signature has one value of its person. A value that comes later may be in it, too, and then its rows
-come to the same bucket. In different groups of the bucket, they look like rows with one value. So a bucket
-has as many groups as any person has rows in it: further ones are of counterfeits, and rows are exchanged.
+A new signature has one value of its person. A value that comes later may be in it, too, and if there is room
+for it (`units`), its rows come to the same bucket. In different groups of the bucket, they look like rows
+with one value. So a bucket has as many groups as any person has rows in it: further ones are of counterfeits,
+and rows are exchanged.
 """
 
 from __future__ import annotations
