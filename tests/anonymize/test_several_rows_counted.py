@@ -201,9 +201,8 @@ def faults(table, of, key, made):
             wrong.append("two signatures share a value")
         if any(len(signature) < m for signature in had):
             wrong.append("a signature of less than m values")
-    for rows in seen.units.values():
-        if len({table[row][1] for row in rows}) > 1:
-            wrong.append("a signature has two values of its person")
+    if any(len({table[row][1] for row in rows}) > 1 for rows in seen.units.values()):
+        wrong.append("a signature has two values of its person")
     if (likely := seen.ever()) > Fraction(1, m):
         wrong.append(f"ever had it: {likely}")
     return wrong

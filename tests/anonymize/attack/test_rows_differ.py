@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.series import contract_of, released
 from republish.anonymize.attack.assignments import SeriesInput, choices_of
-from republish.anonymize.attack.rows_differ import attack_rows_differ, differing, joined_rows, values_proven
+from republish.anonymize.attack.rows_differ import attack_rows_differ, differing, joined_rows
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.formats import Published
@@ -218,14 +218,17 @@ def test_of_random_groups_exactly_what_all_colourings_say_is_proven(seed):
     assert None not in said
 
 
-def test_what_takes_too_many_steps_is_not_decided():
-    # Two rows beside the same three, which all differ, are alike with four colours; there are no three steps.
-    groups = [{0, 1, 2}, {1, 2, 3}, {0, 4, 5}, {3, 4, 5}, {1, 4, 6}, {2, 5, 6}]
-    pairs = [(number, row) for number, group in enumerate(groups) for row in group]
-    graph = joined_rows(pl.DataFrame(pairs, ["group", "row"], orient="row"))
-    truth = {0: 0, 1: 1, 2: 2, 3: 0, 4: 2, 5: 1, 6: 0}
-    assert differing(0, 3, graph, truth | {3: 9}, 3, 0) in {None, False}
-    assert values_proven([[0], [1]], graph, truth, 3, 100) == (2, True)
+def test_a_proof_that_takes_too_many_steps_is_not_decided():
+    """P.3 is as Q0.0, because both are beside Q1.1 and Q2.2; so is Q6.6, which is beside P.7."""
+    seen = hand_made(
+        ("Q0.0=a Q1.1=b Q2.2=c", "Q4.4=b Q5.5=c Q6.6=a"),
+        ("Q1.1=b Q2.2=c P.3=a", "Q0.0=a Q4.4=b Q5.5=c"),
+        ("Q6.6=a P.7=b Q8.8=c",),
+    )
+    for steps, broken, undecided, found in ((0, 0, 1, 1 / 3), (1_000, 1, 0, 2 / 3)):
+        count = attack_rows_differ(seen, [1 / 3] * 3, steps=steps).counts["differ"]
+        assert (count.people, count.broken, count.undecided) == (1, broken, undecided)
+        assert count.found == pytest.approx(found)
 
 
 DESIGNS = {
