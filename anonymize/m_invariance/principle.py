@@ -12,7 +12,7 @@ from republish.anonymize.principle.principle import Choice, Principle
 
 M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
-    version="8",
+    version="9",
     release=split_by_lot(
         on_first_call("republish.anonymize.m_invariance.release", "release"),
         lambda principle: 1 / principle.m,
