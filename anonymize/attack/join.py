@@ -41,6 +41,11 @@ class Release:
     record: str | None = None
     """What `y` calls the table's records, or the people behind them."""
 
+    def is_like(self, other: Release) -> bool:
+        """Whether another table says the same."""
+        same = (self.names, self.record) == (other.names, other.record)
+        return same and self.rows.equals(other.rows)
+
 
 @dataclass(frozen=True)
 class Domains:
@@ -80,6 +85,11 @@ class JoinAttack:
     earlier_unmatched: int
     """Records of earlier releases that match none of the view."""
 
+    @property
+    def closeness(self) -> float:
+        """How closely a value on X is linked to one on Y; of anonymity below zero."""
+        return -float(self.linked_values or 0) if self.linkability is None else self.linkability
+
     def count(self) -> Count:
         """The people, and the figure that was found beside the one that was promised."""
         found = self.linked_values if self.linkability is None else self.linkability
@@ -93,11 +103,12 @@ def join_attack(
     x: Sequence[str],
     y: Sequence[str],
     *,
+    joins: Sequence[Sequence[int]],
     linked_values: int | None = None,
     limits: Mapping[str, float | Mapping[str, float]] | None = None,
     most_rows: int = MOST_ROWS,
-) -> JoinAttack:
-    """Join a view with all earlier releases and count what each value on X is linked to.
+) -> list[JoinAttack]:
+    """Join a view with earlier releases and count what each value on X is linked to, in each of the joins.
 
     Parameters
     ----------
@@ -107,18 +118,44 @@ def join_attack(
         What is publicly known of common columns.
     x, y
         X and Y by name; y may have a table's `record`.
+    joins
+        The positions in `earlier` of those that a reader joins with the view.
     linked_values
         If (X, Y)-anonymity was promised: its k.
     limits
         If (X, Y)-linkability was promised: for each column of Y its k, or one for each of its sensitive
         values.
     most_rows
-        Room for the join.
+        Room for a join.
     """
-    tables = [_read(view, "0", domains, x, y)]
-    tables += [_read(one, str(i), domains, x, y) for i, one in enumerate(earlier, 1)]
+    first = _read(view, "0", domains, x, y)
+    others = [_read(one, str(i), domains, x, y) for i, one in enumerate(earlier, 1)]
+    matching = [_matching(first, one, domains) for one in others]
+    return [
+        _join(
+            [first, *(others[at] for at in some)],
+            [matching[at] for at in some],
+            domains,
+            y,
+            linked_values,
+            limits,
+            most_rows,
+        )
+        for some in joins
+    ]
+
+
+def _join(
+    tables: Sequence[_Read],
+    pairs: Sequence[pl.DataFrame],
+    domains: Domains,
+    y: Sequence[str],
+    linked_values: int | None,
+    limits: Mapping[str, float | Mapping[str, float]] | None,
+    most_rows: int,
+) -> JoinAttack:
+    """Join the first of the tables with each of the others by the pairs of join values that match."""
     people = tables[0].rows[RECORDS].sum()
-    pairs = [_matching(tables[0], one, domains) for one in tables[1:]]
     in_all = reduce(
         lambda rows, pair: rows.join(pair.select("key").unique(), on="key", how="semi"), pairs, tables[0].rows
     )

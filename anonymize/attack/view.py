@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import polars as pl
@@ -78,6 +78,7 @@ def prepare_view(
 def attack_join(
     seen: ViewInput,
     *,
+    joins: Sequence[Sequence[int]],
     x: Sequence[str],
     y: Sequence[str],
     others: Sequence[tuple[tuple[str, ...], str | None]],
@@ -85,12 +86,12 @@ def attack_join(
     linked_values: int | None,
     limits: Mapping[str, float | Mapping[str, float]] | None,
 ) -> AttackResult:
-    """Join a view with other products' releases and the series' own, as `join_attack` does: the worst join.
+    """Join a view with releases before it, as `join_attack` does: what the worst of the `joins` shows.
 
-    These are with all of them, with the other products', with the series' own, with each alone, and with
-    none, where X and Y are in the join. There are the columns of each of the `others`, and what its records
-    are called. Of a column of the view and a column of an earlier release, no person has both labels that are
-    `inconsistent`.
+    The releases before it are the `others`, of other products, and then the series' own; each join has some
+    of them, by position, and the first has all. There are the columns of each of the `others`, and what its
+    records are called. Of a column of the view and a column of an earlier release, no person has both labels
+    that are `inconsistent`.
 
     Raises
     ------
@@ -108,14 +109,12 @@ def attack_join(
     view = Release(seen.view, names, schema.identifier)
     domains = Domains(categories, numbers, inconsistent)
     # Releases of the same people multiply records of the join, and hide what is seen without them.
-    parts = [some for some in (earlier[: len(others)], earlier[len(others) :]) if len(some) > 1]
-    joins = [earlier, *parts, *([one] for one in earlier), []]
-    every = [
-        join_attack(view, some, domains, x, y, linked_values=linked_values, limits=limits)
-        for some in joins
-        if some is earlier or (len(some) < len(earlier) and _have([view, *some], [*x, *y]))
-    ]
-    whole, found = every[0], max(every, key=lambda one: one.broken)
+    every = join_attack(
+        view, earlier, domains, x, y,
+        joins=_distinct(joins, earlier), linked_values=linked_values, limits=limits,
+    )  # fmt: skip
+    whole, found = every[0], max(every, key=lambda one: (one.broken, one.closeness))
+    undecided = max(one.undecided for one in every)
     figures = JoinFigures(
         vulnerable=found.broken,
         records_of_the_join=found.records,
@@ -123,13 +122,13 @@ def attack_join(
         linked_values=found.linked_values,
         linkability=found.linkability,
     )
-    count = found.count()
+    count = replace(found, undecided=undecided).count()
     table = pl.DataFrame(
         {
             "earlier_releases": [len(earlier)],
             "values": [found.values],
             "broken": [found.broken],
-            "undecided": [found.undecided],
+            "undecided": [undecided],
             "found": [count.found],
             "promised": [count.required],
             "view_unmatched": [whole.view_unmatched],
@@ -140,9 +139,13 @@ def attack_join(
     return AttackResult({"": count}, figures, table)
 
 
-def _have(releases: Sequence[Release], columns: Sequence[str]) -> bool:
-    """Whether some releases have all these columns, by their names or that of a record."""
-    return {name for one in releases for name in (*one.names, one.record)}.issuperset(columns)
+def _distinct(joins: Sequence[Sequence[int]], earlier: Sequence[Release]) -> list[Sequence[int]]:
+    """The joins without those that are another one over again, as a table may have been published again."""
+    alike = [next(at for at, other in enumerate(earlier) if other.is_like(one)) for one in earlier]
+    distinct: dict[tuple[int, ...], Sequence[int]] = {}
+    for some in joins:
+        distinct.setdefault(tuple(sorted(alike[at] for at in some)), some)
+    return list(distinct.values())
 
 
 def _known(knowledge: Knowledge, name: str) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ from republish.anonymize.attack.figures import JoinFigures
 from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
+from republish.anonymize.promise.joins import JOINED, joins_of
 from republish.anonymize.promise.part import Attack, Figure, Part, Promise, single
 
 
@@ -30,6 +31,25 @@ class Join:
     inconsistent: tuple[tuple[str, str, str, str], ...] = ()
     """Column of the view, column of an earlier release, a label of each: no person has both."""
 
+    def joins(self, view: Collection[str], own: int) -> list[tuple[int, ...]]:
+        """List the joins that the promise is about, as positions in the releases before a view.
+
+        These are the other products' and then `own` releases of the series, which have the names of the
+        view: its columns, and what its records are called.
+        """
+        others = [
+            {*names, *([record] if record else ())}
+            for names, record in zip(self.previous, self.records, strict=True)
+        ]
+        return joins_of(
+            view,
+            [*others, *[view] * own],
+            self.x,
+            self.y,
+            others=len(others),
+            y_is_one_value=self.limits is None,
+        )
+
 
 @dataclass(frozen=True)
 class _OfAJoin(Part):
@@ -46,7 +66,7 @@ class _OfAJoin(Part):
     )
     check = Check(
         "join_privacy",
-        "Joined with every earlier release, no value on X is linked to Y more closely than was required.",
+        f"{JOINED}, no value on X is linked to Y more closely than was required.",
         "Joined with {earlier_releases_sum} earlier releases, {values_sum:,} values on X:"
         " {promised_max:.4g} was promised, and {found_max:.4g} found; {broken_sum:,} records have a value"
         " on X that breaks it, and there was no room to join {undecided_sum:,}. {view_unmatched_sum:,}"
@@ -68,16 +88,17 @@ class _OfAJoin(Part):
         today = cls.given(promises)[-1]
         if not isinstance(today, LinkedValues | Linkability):
             return AttackResult()
-        return cls.attacked_by(seen, **_told(today))
+        names = {seen.schema.identifier, *(column.name for column in seen.schema.columns)}
+        return cls.attacked_by(seen, joins=today.join.joins(names, seen.release - 1), **_told(today))
 
 
 NAME = "join with earlier releases"
-MEANING = "Joined with every earlier release, no value on X is linked to Y more closely than was promised."
+MEANING = f"{JOINED}, no value on X is linked to Y more closely than was promised."
 
 
 @dataclass(frozen=True)
 class LinkedValues(_OfAJoin):
-    """Joined with every earlier release, each value on X is linked to at least so many values on Y."""
+    """Joined with earlier releases, each value on X is linked to at least so many values on Y."""
 
     linked_values: int
     join: Join
@@ -85,14 +106,14 @@ class LinkedValues(_OfAJoin):
     scopes = single(NAME, MEANING, "at least")
     ranges: ClassVar = {"linked_values": (1, None)}
     sentence = (
-        "Joined with every earlier release, each combination of the joined columns is linked to"
+        f"{JOINED}, each combination of the joined columns is linked to"
         " at least {linked_values} values of what is protected."
     )
 
 
 @dataclass(frozen=True)
 class Linkability(_OfAJoin):
-    """Joined with every earlier release, no value on X implies a sensitive value with a larger confidence."""
+    """Joined with earlier releases, no value on X implies a sensitive value with a larger confidence."""
 
     linkability: float
     join: Join
@@ -101,7 +122,7 @@ class Linkability(_OfAJoin):
     scopes = single(NAME, MEANING, "at most")
     ranges: ClassVar = {"linkability": (0, 1)}
     sentence = (
-        "Joined with every earlier release, no combination of the joined columns implies a"
+        f"{JOINED}, no combination of the joined columns implies a"
         " protected value with a confidence above {linkability:.3g}."
     )
 

@@ -63,8 +63,15 @@ class Earlier:
     """Its other columns, as text, by name."""
     records: Ints
     """int64[N]: records that each row stands for."""
-    record: str | None = None
+    record: str | None
     """What `y` calls its records."""
+    released: pl.DataFrame
+    """The release as it was read."""
+
+    def is_like(self, other: Earlier) -> bool:
+        """Whether another release is the same table."""
+        same = (*self.common, *self.own, self.record) == (*other.common, *other.own, other.record)
+        return same and self.released.equals(other.released)
 
     @property
     def names(self) -> set[str]:
@@ -173,7 +180,7 @@ def read_earlier(
         if "records" in released.columns
         else np.ones(released.height, np.int64)
     )
-    return Earlier(where, common, own, records.astype(np.int64), record)
+    return Earlier(where, common, own, records.astype(np.int64), record, released)
 
 
 def own_column(released: pl.DataFrame, position: int) -> pl.Series:

@@ -18,6 +18,7 @@ from republish.anonymize.contract import (
     ViewContract,
 )
 from republish.anonymize.contract.scalars import Label, repeated, shown
+from republish.anonymize.promise import Join
 from republish.anonymize.sequential.taxonomy import category_taxonomy
 
 MOST_INCONSISTENT_PAIRS = 64
@@ -322,6 +323,20 @@ def split_pair(key: str) -> tuple[str, str]:
     """The view's column and the previous release's one that a key of `inconsistent` names."""
     ours, _, theirs = key.partition(":")
     return ours, theirs or ours
+
+
+def join_of(wanted: Sequential) -> Join:
+    """The join that a view's promise is about."""
+    return Join(
+        x=wanted.x,
+        y=wanted.y,
+        limits=wanted.limits,
+        previous=tuple(previous.columns for previous in wanted.previous),
+        records=tuple(previous.record for previous in wanted.previous),
+        inconsistent=tuple(
+            (*split_pair(key), *pair) for key, pairs in wanted.inconsistent.items() for pair in pairs
+        ),
+    )
 
 
 def limit_of(wanted: Sequential, column: str, values: Sequence[str]) -> dict[str, float]:

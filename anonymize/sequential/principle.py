@@ -9,26 +9,16 @@ from republish.anonymize.contract import ViewContract
 from republish.anonymize.formats import TAXONOMY_CUTS
 from republish.anonymize.late import on_first_call
 from republish.anonymize.principle.principle import Principle, StateAsset
-from republish.anonymize.promise import Join, Linkability, LinkedValues, Promise
-from republish.anonymize.sequential.parameters import Sequential, advice, faults, split_pair
+from republish.anonymize.promise import Linkability, LinkedValues, Promise
+from republish.anonymize.sequential.parameters import Sequential, advice, faults, join_of
 
 
 def promise(parameters: Sequential) -> Promise:
     """Promise the most that an adversary who joins a release with all earlier ones may be left with."""
-    limits = parameters.limits
-    join = Join(
-        x=parameters.x,
-        y=parameters.y,
-        limits=limits,
-        previous=tuple(previous.columns for previous in parameters.previous),
-        records=tuple(previous.record for previous in parameters.previous),
-        inconsistent=tuple(
-            (*split_pair(key), *pair) for key, pairs in parameters.inconsistent.items() for pair in pairs
-        ),
-    )
-    if limits is None:
+    join = join_of(parameters)
+    if join.limits is None:
         return Promise(LinkedValues(parameters.k, join))
-    return Promise(Linkability(_largest(limits), join))
+    return Promise(Linkability(_largest(join.limits), join))
 
 
 def _largest(k: Any) -> float:

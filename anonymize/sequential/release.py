@@ -25,7 +25,7 @@ from republish.anonymize.formats.taxonomy_cuts import (
 from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
 from republish.anonymize.principle.state import PREVIOUS, State
 from republish.anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
-from republish.anonymize.sequential.parameters import Sequential
+from republish.anonymize.sequential.parameters import Sequential, join_of
 from republish.anonymize.sequential.specialize import Specialized, specialize_for_each
 
 EARLIER = "view_{number}"
@@ -113,20 +113,15 @@ def earlier_releases(state: State, contract: ViewContract[Sequential], number: i
 
 
 def _joins(earlier: list[Earlier], contract: ViewContract[Sequential]) -> list[list[Earlier]]:
-    """The joins that a view is made for: with all that is earlier, and with fewer that have x and y.
+    """The joins that a view is made for: those that its promise is about, that with all releases first.
 
-    These are the other products' releases, the series' own, each of all alone, and none.
+    A table that was published more than once makes joins that are alike, which are looked at once.
     """
-    wanted = contract.principle
-    of_others, own = earlier[: len(wanted.previous)], earlier[len(wanted.previous) :]
-    fewer = [*(some for some in (of_others, own) if len(some) > 1), *([one] for one in earlier), []]
-    ours = {contract.identifier, *(column.name for column in contract.columns)}
-    return [earlier] + [
-        some
-        for some in fewer
-        if len(some) < len(earlier)
-        and ours.union(*({*one.names, one.record} for one in some)).issuperset((*wanted.x, *wanted.y))
-    ]
+    join, names = join_of(contract.principle), [column.name for column in contract.columns]
+    joins = join.joins({contract.identifier, *names}, len(earlier) - len(join.previous))
+    alike = [next(at for at, other in enumerate(earlier) if other.is_like(one)) for one in earlier]
+    distinct = dict.fromkeys(tuple(sorted(alike[at] for at in some)) for some in joins)
+    return [[earlier[at] for at in some] for some in distinct]
 
 
 def _check_population(coded: Mapping[str, Coded], earlier: list[Earlier], pairs: Pairs) -> None:

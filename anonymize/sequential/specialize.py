@@ -20,6 +20,8 @@ from republish.anonymize.sequential.parameters import Sequential
 from republish.anonymize.sequential.taxonomy import Cut, category_taxonomy
 
 UNLIMITED = 2**31 - 1
+MOST_NAMED = 5
+"""So many of the releases that are joined are named in a refusal."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def specialize(
     index = build_index(coded, earlier, contract)
     run = index.run(limit)
     if run.safety < index.given.demand.needed:
-        raise NotEligible(_why_not(run.most_general, index, contract.principle))
+        raise NotEligible(_why_not(run.most_general, index, contract, earlier))
     cuts, node = {}, {}
     for axis, name in enumerate(index.names):
         if not coded[name].fixed:
@@ -75,27 +77,29 @@ def specialize_for_each(
     """Specialize the view for the first of the joins, as far as each of the others keeps what is required.
 
     What is safe in a join need not be safe in one with fewer releases: views of the same people multiply
-    records, and hide what is seen without them. Where another join objects, the view has the finest cuts that
-    are above those for each join, and the most general ones if these, too, are not safe: generalizing is
-    only sure to help where X has the join attributes.
+    records, and hide what is seen without them. While other joins object, the view gets the finest cuts that
+    are above its own and those for each join that objects; and the most general ones if a join objects to
+    cuts above those for it: generalizing is only sure to help where X has the join attributes.
 
     Raises
     ------
     NotEligible
-        If in one of the joins not even the most general view satisfies the requirement.
+        If not even the most general view satisfies the requirement, in the first join or in one that objects.
     """
-    first, *others = joins
-    found = specialize(coded, first, contract)
 
-    def is_safe(view: Specialized, joined: Sequence[Sequence[Earlier]]) -> bool:
+    def objects(some: Sequence[Earlier], view: Specialized) -> bool:
         as_published = {name: _published(column, name, view) for name, column in coded.items()}
-        indices = (build_index(as_published, earlier, contract) for earlier in joined)
-        return all(index.run(0).safety >= index.given.demand.needed for index in indices)
+        index = build_index(as_published, some, contract)
+        return index.run(0).safety < index.given.demand.needed
 
-    if is_safe(found, others):
-        return found
-    common = reduce(partial(_common, coded), (specialize(coded, some, contract) for some in others), found)
-    return common if is_safe(common, joins) else specialize(coded, first, contract, limit=0)
+    first = joins[0]
+    found, heard = specialize(coded, first, contract), {0}
+    while objecting := {at for at, some in enumerate(joins) if at not in heard and objects(some, found)}:
+        views = (specialize(coded, joins[at], contract) for at in sorted(objecting))
+        found, heard = reduce(partial(_common, coded), views, found), heard | objecting
+    if len(heard) > 1 and any(objects(joins[at], found) for at in heard):
+        found, *_ = [specialize(coded, some, contract, limit=0) for some in joins]
+    return found
 
 
 def _published(column: Coded, name: str, view: Specialized) -> Coded:
@@ -144,8 +148,18 @@ def _cut(axis: int, column: Coded, index: Index, in_cut: np.ndarray) -> tuple[Cu
     return Cut(labels, nodes.low[chosen], nodes.high[chosen], records), of_record
 
 
-def _why_not(safety: float, index: Index, wanted: Sequential) -> str:
-    x, y = ", ".join(wanted.x), ", ".join(wanted.y)
+def _why_not(
+    safety: float, index: Index, contract: ViewContract[Sequential], earlier: Sequence[Earlier]
+) -> str:
+    wanted = contract.principle
+    names = {contract.identifier, *(column.name for column in contract.columns)}
+    there = names.union(*({*one.names, one.record} for one in earlier))
+    x, y = (", ".join(name for name in some if name in there) for some in (wanted.x, wanted.y))
+    joined = "in the view alone"
+    if earlier:
+        joined = f"in the join with {' and '.join(one.where for one in earlier[:MOST_NAMED])}"
+    if len(earlier) > MOST_NAMED:
+        joined += f" and {len(earlier) - MOST_NAMED} more"
     if wanted.requirement == "anonymity":
         found = f"a value on {x} is linked to {int(safety)} of {y}, and k is {wanted.k}"
     elif isinstance(wanted.k, float):
@@ -160,6 +174,6 @@ def _why_not(safety: float, index: Index, wanted: Sequential) -> str:
     )
     away = "lower k" if wanted.requirement == "anonymity" else "raise k"
     return (
-        f"even with the columns of x at their most general, {found}, {why}: {away}, take columns of earlier"
-        " releases out of x, or leave out records"
+        f"even with the columns of x at their most general, {joined} {found}, {why}: {away}, take columns of"
+        " earlier releases out of x, or leave out records"
     )

@@ -45,7 +45,7 @@ ATTACKED = {
         "An adversary who knows every person's quasi-identifiers, dates of presence and group learns no more"
         " than was promised."
     ),
-    "join": "An adversary who joins the view with every earlier release learns no more than was promised.",
+    "join": "An adversary who joins the view with earlier releases learns no more than was promised.",
 }
 """The promise of the check `attack`, by the attack that the release's format names."""
 

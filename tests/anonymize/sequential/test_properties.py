@@ -269,7 +269,7 @@ def test_the_attack_finds_what_the_reference_finds(situation, most_pairs):
     anonymity = wanted.requirement == "anonymity"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join, "MOST_PAIRS", most_pairs)
-        attack = join_attack(
+        (attack,) = join_attack(
             Release(as_view(rows, names).drop("pseudonym"), tuple(names), "pid"),
             [
                 Release(as_earlier(one), tuple(one[0]), previous.record)
@@ -282,6 +282,7 @@ def test_the_attack_finds_what_the_reference_finds(situation, most_pairs):
             ),
             wanted.x,
             wanted.y,
+            joins=[range(len(earlier))],
             linked_values=wanted.k if anonymity else None,
             limits=None if anonymity else dict.fromkeys(wanted.y, wanted.k),
         )
