@@ -10,11 +10,13 @@ from typing import Any
 import dagster as dg
 from dagster.components import Scaffolder, ScaffoldRequest
 
+from republish.anonymize.errors import ContractError
 from republish.orchestration.contracts.contract_file import ContractFile, load_contract
 from republish.orchestration.contracts.registry import SHIPPED, loaded_contracts
 from republish.orchestration.dagster import partitions
+from republish.orchestration.dagster.automation import note_series
 from republish.orchestration.dagster.factory import product_definitions
-from republish.orchestration.series.homes import default_home
+from republish.orchestration.series.homes import default_home, nearest_home
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 
@@ -78,8 +80,14 @@ class ReleaseProduct(dg.Component, dg.Model, dg.Resolvable):
         """
         # An inline contract is read from its file, too: by its own rules, and as commands read it.
         name = self.contract if isinstance(self.contract, str) else "defs.yaml"
-        file = load_contract(folder / name)
-        home = Home.named(None if self.home is None else folder / self.home, default_home(file))
+        named = None if self.home is None else folder / self.home
+        try:
+            file = load_contract(folder / name)
+        except ContractError:
+            note_series(Home.named(named, nearest_home(folder / name)), folder / name, None)
+            raise
+        home = Home.named(named, default_home(file))
+        note_series(home, file.path, file.contract.series)
         known = loaded_contracts(home) if among is None else among
         return product_definitions(Series(file, home), among=known)
 

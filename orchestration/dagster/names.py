@@ -1,5 +1,6 @@
 """The names of assets, checks and jobs: in code, in the UI and in the docs."""
 
+import hashlib
 import re
 
 import dagster as dg
@@ -18,6 +19,7 @@ PUBLICATION = "publication"
 
 SNAPSHOT_CHECK = "snapshot"
 CHAIN_CHECK = "manifest_chain"
+CONTRACT_CHECK = "contract"
 FRESHNESS = "freshness"
 FAILURE = "last_run"
 
@@ -69,3 +71,10 @@ def upstream_keys(contract: Product) -> list[dg.AssetKey]:
 def job_name(product: str) -> str:
     """The job that makes a release of a product, from snapshot to publication."""
     return f"release_{product}"
+
+
+def automation_name(product: str, series: str) -> str:
+    """The beginning of the names of what makes releases of a series by itself: no other series has it."""
+    letters = re.sub(r"[^A-Za-z0-9]", "", series)
+    digest = "" if letters == series else f"x{hashlib.sha256(series.encode()).hexdigest()[:8]}"
+    return f"{job_name(product)}_{letters}{digest}"

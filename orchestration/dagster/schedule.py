@@ -1,4 +1,7 @@
-"""Releases that nobody asks for: a schedule on their dates, a sensor when their snapshots have arrived."""
+"""Releases that nobody asks for: a schedule on their dates, a sensor when their snapshots have arrived.
+
+Both are of one series, which their names have in them, and off until somebody turns them on for that series.
+"""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -6,7 +9,14 @@ from hashlib import blake2b
 import dagster as dg
 
 from republish.anonymize.errors import SnapshotError, StoreError
-from republish.orchestration.dagster.names import PARTITION, job_name, series_tag, upstream_keys
+from republish.orchestration.dagster.automation import schedule_started, waits_for_somebody
+from republish.orchestration.dagster.names import (
+    PARTITION,
+    automation_name,
+    job_name,
+    series_tag,
+    upstream_keys,
+)
 from republish.orchestration.dagster.partitions import for_dagster
 from republish.orchestration.dagster.upstream import materialized, missing_upstream
 from republish.orchestration.series.due import FORMAT, none_is_due
@@ -19,15 +29,19 @@ ONCE_MORE = 3
 
 def schedule_of(series: Series, cron: str) -> dg.ScheduleDefinition:
     """On every tick of the contract's cron, the release of that date, if all before it are published."""
+    name = f"{automation_name(series.contract.product, series.contract.series)}_schedule"
 
     @dg.schedule(
-        name=f"{job_name(series.contract.product)}_schedule",
+        name=name,
         job_name=job_name(series.contract.product),
         cron_schedule=for_dagster(cron),
         execution_timezone="UTC",
-        description="Releases on schedule; skips while an earlier release or its own snapshot is missing.",
+        description=f"Releases {series.name} on schedule; skips while an earlier release or its own snapshot"
+        " is missing.",
     )
     def release_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        if waits := waits_for_somebody(series, lambda: schedule_started(context.instance, name)):
+            return dg.SkipReason(waits)
         release = context.scheduled_execution_time.strftime(FORMAT)
         if reason := why_not(series, release, context):
             return dg.SkipReason(reason)
@@ -40,12 +54,14 @@ def sensor_of(series: Series) -> dg.SensorDefinition:
     """Whenever the snapshot of the next release is there."""
 
     @dg.sensor(
-        name=f"{job_name(series.contract.product)}_arrival",
+        name=f"{automation_name(series.contract.product, series.contract.series)}_arrival",
         job_name=job_name(series.contract.product),
         minimum_interval_seconds=60,
         description=_begins_when(series),
     )
     def arrival_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        if waits := waits_for_somebody(series, lambda: context.last_sensor_start_time):
+            return dg.SkipReason(waits)
         if (last := _cut_short(series, context.instance)) is not None:
             release, times = last
             return dg.RunRequest(
@@ -80,7 +96,7 @@ def sensor_of(series: Series) -> dg.SensorDefinition:
 def _begins_when(series: Series) -> str:
     """The sensor's description in the UI: it names all that the sensor waits for."""
     made = "".join(f", and {key} is materialized for its date" for key in series.contract.upstream)
-    return f"Releases when the snapshot of the next due release has arrived{made}."
+    return f"Releases {series.name} when the snapshot of the next due release has arrived{made}."
 
 
 def why_not(

@@ -32,9 +32,8 @@ def default_home(file: ContractFile) -> Path:
     already; else `var` beside the contract.
     """
     contract, here = Path(os.path.normpath(file.path)), Path.cwd() / "var"
-    for folder in contract.parents:
-        if is_home(folder / "var"):
-            return folder / "var"
+    if (nearest := nearest_home(contract)) is not None:
+        return nearest
     declared = file.contract
     if here.parent in contract.parents or published_releases(Home(here), declared.product, declared.series):
         return here
@@ -45,6 +44,12 @@ def is_found_above(file: ContractFile, home: Path) -> bool:
     """Whether nobody has named a home: it was found in a folder above the contract's."""
     contract = Path(os.path.normpath(file.path))
     return HOME_VARIABLE not in os.environ and is_home(home) and home.parent in contract.parents[1:]
+
+
+def nearest_home(contract: Path) -> Path | None:
+    """The nearest home called `var` in a contract's folder or above it; None if there is none."""
+    folders = Path(os.path.normpath(contract)).parents
+    return next((folder / "var" for folder in folders if is_home(folder / "var")), None)
 
 
 def series_at(file: ContractFile, named: Path | None) -> Series:

@@ -94,7 +94,7 @@ def test_a_release_waits_for_the_team_s_asset_and_no_io_manager_sees_it(project,
     """Two releases, as the sensor asks for them; their bytes are those of a contract in a file."""
     defs = loaded(project)
     repository = defs.get_repository_def()
-    sensor = repository.get_sensor_def("release_hospital_arrival")
+    sensor = repository.get_sensor_def("release_hospital_v1_arrival")
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
 
         def asked():
@@ -145,4 +145,4 @@ def test_dg_scaffolds_checks_and_lists_it(project, tmp_path):
     listed = json.loads(dg_says("list", "defs", "--json"))
     keys = {asset["asset_key"] for asset in listed["assets"]}
     assert {"warehouse/patients", "hospital/publication", "visits_2/release"} <= keys
-    assert "release_hospital_schedule" in json.dumps(listed)
+    assert "release_hospital_v1_schedule" in json.dumps(listed)

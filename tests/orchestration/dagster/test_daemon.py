@@ -129,7 +129,7 @@ class Office:
 
     def skips(self):
         """How often the sensor had nothing to do."""
-        return self.log.read_text().count("Sensor release_hospital_arrival skipped")
+        return self.log.read_text().count("Sensor release_hospital_v1_arrival skipped")
 
     def waits_for(self, release):
         return f"the snapshot of {release} has not arrived" in self.log.read_text()
@@ -191,8 +191,8 @@ def office(hospital, postgresql, told, tmp_path, monkeypatch):
         workspace = ["--workspace", package_file("workspace.yaml")]
         turn_on = partial(command, clock, "dagster")
         with ThreadPoolExecutor() as both:
-            schedule = both.submit(turn_on, "schedule", "start", "release_hospital_schedule", *workspace)
-            turn_on("sensor", "start", "release_hospital_arrival", *workspace)
+            schedule = both.submit(turn_on, "schedule", "start", "release_hospital_v1_schedule", *workspace)
+            turn_on("sensor", "start", "release_hospital_v1_arrival", *workspace)
             schedule.result()
         yield Office(series, clock, log, instance)
 

@@ -28,7 +28,7 @@ LAUNCH = f"""mutation {{ launchRun(executionParams: {{
     executionMetadata: {{tags: [{{key: "dagster/partition", value: "{RELEASES[1]}"}}]}}}})
     {{ __typename ... on LaunchRunSuccess {{ run {{ runId }} }} }} }}"""
 START = f"""mutation {{ startSchedule(scheduleSelector: {
-    REPOSITORY % 'scheduleName: "release_hospital_schedule"'
+    REPOSITORY % 'scheduleName: "release_hospital_v1_schedule"'
 }) {{ __typename }} }}"""
 ATTACK = """<!doctype html><title>a page of somebody else</title><body>
 <iframe name=hidden></iframe>
