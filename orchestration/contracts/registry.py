@@ -64,6 +64,22 @@ def loaded_contracts(home: Home) -> list[ContractFile]:
     return [contract for contract in known.values() if isinstance(contract, ContractFile)]
 
 
+def faulty_contracts(home: Home) -> dict[str, tuple[Path, str]]:
+    """The products of a home that nothing can be released of: their contract, and what is wrong with it."""
+    faulty: dict[str, tuple[Path, str]] = {}
+    known = known_contracts(home)
+    for product, path in _noted(home).items():
+        loaded = known.get(path)
+        if isinstance(loaded, ContractFile) and loaded.contract.product != product:
+            faulty[product] = Path(path), f"{path} declares the product {loaded.contract.product} now"
+        elif loaded is None:
+            faulty[product] = Path(path), f"{path}: there is no such file"
+        elif not isinstance(loaded, ContractFile):
+            faulty[product] = Path(path), str(loaded) or f"{path}: {type(loaded).__name__}"
+    declared = {file.contract.product for file in known.values() if isinstance(file, ContractFile)}
+    return {product: fault for product, fault in faulty.items() if product not in declared}
+
+
 def _load(path: Path) -> ContractFile | Exception:
     try:
         return load_contract(path)

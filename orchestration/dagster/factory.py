@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from functools import partial
 
 import dagster as dg
 
@@ -12,7 +13,7 @@ from republish.orchestration.dagster.assets import assets_of
 from republish.orchestration.dagster.names import job_name, series_tag
 from republish.orchestration.dagster.other_series import other_series
 from republish.orchestration.dagster.schedule import schedule_of, sensor_of
-from republish.orchestration.dagster.watch import checks_of, watch_sensor
+from republish.orchestration.dagster.watch import checks_of, watch, watch_sensor
 from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.previous import published_here
 
@@ -52,7 +53,10 @@ def product_definitions(series: Series, *, among: Iterable[ContractFile] = ()) -
         assets=[*assets, *other_series(series)],
         jobs=[job],
         schedules=[schedule_of(series, cron)] if cron else [],
-        sensors=[sensor_of(series), watch_sensor(series)],
+        sensors=[
+            sensor_of(series),
+            watch_sensor(series.home, series.contract.product, series.name, partial(watch, series)),
+        ],
         asset_checks=watched,
     )
 

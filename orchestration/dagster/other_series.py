@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import dagster as dg
 
 from republish.anonymize.principles import PRINCIPLES
@@ -16,6 +18,7 @@ from republish.orchestration.dagster.names import (
 )
 from republish.orchestration.series.other_series import published_releases, siblings
 from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
 from republish.orchestration.storage.parts import table_of
 from republish.orchestration.storage.store import read_json
@@ -29,24 +32,26 @@ def other_series(series: Series) -> list[dg.AssetSpec]:
     product = series.contract.product
     specs: dict[dg.AssetKey, dg.AssetSpec] = {}
     for name in siblings(series.home, product, series.contract.series):
-        specs |= {spec.key: spec for spec in _assets(series, name)}
+        description = (
+            f"Series {name}, as it was left. To be looked at: releases are made of {series.contract.series},"
+            " the series that the contract declares."
+        )
+        described = published_assets(series.home, product, name, description, series.contract.owners)
+        specs |= {spec.key: spec for spec in described}
     # Series begun by earlier software share their keys, for their facts do not say which was the first.
     return [spec for key, spec in specs.items() if key != asset_key(series, key.path[-1])]
 
 
-def _assets(series: Series, name: str) -> list[dg.AssetSpec]:
-    """The assets of one of them, as its last manifest describes them."""
-    home, product = series.home, series.contract.product
+def published_assets(
+    home: Home, product: str, name: str, description: str, owners: Sequence[str] = ()
+) -> list[dg.AssetSpec]:
+    """The assets of a series with releases, as its last manifest describes them; nothing makes them."""
     releases = published_releases(home, product, name)
     stated = read_json(home.published(product, name) / releases[-1] / MANIFEST) or {}
     principle = PRINCIPLES.get(stated.get("principle", {}).get("name"))
     memory = principle.memory.name if principle and principle.memory else None
     published = {table_of(name) for name in stated.get("files", ())}
     above = lineage(memory, has_counterfeits=COUNTERFEITS in published)
-    description = (
-        f"Series {name}, as it was left. To be looked at: releases are made of {series.contract.series}, the"
-        " series that the contract declares."
-    )
     keys = {asset: key_of(home, product, name, asset) for asset in above}
     return [
         dg.AssetSpec(
@@ -54,7 +59,7 @@ def _assets(series: Series, name: str) -> list[dg.AssetSpec]:
             deps=[keys[parent] for parent in parents],
             description=description,
             group_name=group_name(keys[asset]),
-            owners=list(series.contract.owners),
+            owners=list(owners),
             tags={SERIES_TAG: tag_value(name)} | ({"principle": principle.name} if principle else {}),
             partitions_def=dg.StaticPartitionsDefinition(releases),
         )

@@ -20,9 +20,12 @@ from republish.orchestration.dagster.names import (
 from republish.orchestration.dagster.tell import tell
 from republish.orchestration.series.due import none_is_due
 from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 Looked = Callable[[Series, dg.DagsterInstance], tuple[bool, str]]
 """Whether all is well, and a sentence on it."""
+Watched = Callable[[dg.DagsterInstance], list[dg.AssetCheckEvaluation]]
+"""What some checks find now."""
 
 
 def watch(series: Series, instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
@@ -53,24 +56,34 @@ def checks_of(series: Series) -> list[dg.AssetChecksDefinition]:
     return [_check(series, name) for name in CHECKS]
 
 
-def watch_sensor(series: Series) -> dg.SensorDefinition:
-    """The sensor that looks every few minutes, and notes what changed since it looked last."""
+def watch_sensor(home: Home, product: str, name: str, watched: Watched) -> dg.SensorDefinition:
+    """The sensor that looks every few minutes, and notes what changed since it looked last.
+
+    Parameters
+    ----------
+    home, product
+        Whose runs it ends when their process is gone, and the product that it is named by.
+    name
+        What is said to be well or not, in messages: product and series, say.
+    watched
+        What the checks find now.
+    """
 
     @dg.sensor(
-        name=f"{job_name(series.contract.product)}_watch",
+        name=f"{job_name(product)}_watch",
         minimum_interval_seconds=300,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Notes whether releases are late, and whether the last run failed; says so by webhook or"
-        " mail, if there is any. Ends runs whose process is gone.",
+        description="Notes whether the contract is valid, whether releases are late, and whether the last run"
+        " failed; says so by webhook or mail, if there is any. Ends runs whose process is gone.",
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        if is_of(context.instance, series.home):
-            end_dead_runs(series.home, context.instance)
-        found = watch(series, context.instance)
+        if is_of(context.instance, home):
+            end_dead_runs(home, context.instance)
+        found = watched(context.instance)
         words = " ".join(str(one.description) for one in found)
         wrong = " ".join(str(one.description) for one in found if not one.passed)
         noted, _, told = (context.cursor or "").partition("\n")
-        if wrong != told and tell(series.name, wrong, context.log):
+        if wrong != told and tell(name, wrong, context.log):
             told = wrong
         cursor = f"{words}\n{told}"
         if cursor == context.cursor:
