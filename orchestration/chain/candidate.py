@@ -23,6 +23,9 @@ from republish.orchestration.series.release_record import COMMITTED, ReleaseReco
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import jobs_of
 
+GOING_FORWARD = {"parameters", "algorithm", "layout"}
+"""What may change from one release to the next. A published release is not made again for it."""
+
 
 def compute_candidate(series: Series, release: str) -> ReleaseRecord:
     """Compute, audit and commit the candidate of a release, or find it already committed.
@@ -32,7 +35,8 @@ def compute_candidate(series: Series, release: str) -> ReleaseRecord:
     RepublishError
         As `make_whole` does. Then nothing is committed.
     AlreadyPublished
-        If the release is published and was made from other inputs or parameters.
+        If the release is published and was made from other inputs. Parameters are none: a release keeps
+        those that it was published with, and the record says that the present ones are not applied.
     """
     start_judge()
     with series.locked_for(release) as folder:
@@ -101,10 +105,10 @@ def _already_published(
         # A part of the private folder that is not kept any more has nothing to say.
         made = committed.made_from.items()
         changed = [part for part, value in made if present.get(part) not in (None, value)]
-    if changed:
+    if not set(changed) <= GOING_FORWARD:
         raise AlreadyPublished(
             f"{series.name} {release} is published, and was made from other inputs than the present ones:"
             f" {', '.join(changed)}. A published release can't be made again: let the change take effect from"
             " the next release on, or begin a new series"
         )
-    return committed
+    return replace(committed, not_applied=tuple(changed))

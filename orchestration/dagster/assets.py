@@ -14,6 +14,7 @@ from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.dagster import metadata
 from republish.orchestration.dagster.figures import plotted
+from republish.orchestration.dagster.in_effect import in_effect, not_applied
 from republish.orchestration.dagster.lineage import lineage_of
 from republish.orchestration.dagster.names import (
     AUDIT,
@@ -163,6 +164,7 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
             metadata=metadata.of_candidate(series, release, committed),
             verdicts=committed.verdicts,
             is_kept=committed.counts is not None,
+            already=not_applied(series, committed),
         )
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"
@@ -170,7 +172,11 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
     candidate = "\n\n".join(
         filter(
             None,
-            (contract.description, "The table of a release. It is published once it has passed its audit."),
+            (
+                contract.description,
+                "The table of a release. It is published once it has passed its audit.",
+                in_effect(described),
+            ),
         )
     )
     stated = "R(n): how many counterfeits each group has."

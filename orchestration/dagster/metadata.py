@@ -25,12 +25,21 @@ from republish.orchestration.chain.publication import Publication
 from republish.orchestration.chain.snapshot import Taken
 from republish.orchestration.dagster.charts import picture
 from republish.orchestration.dagster.figures import as_text, legible, named, plotted
-from republish.orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
+from republish.orchestration.dagster.names import (
+    AUDIT,
+    COUNTERFEITS,
+    PUBLICATION,
+    RELEASE,
+    SNAPSHOT,
+    asset_key,
+    key_of,
+)
 from republish.orchestration.dagster.preview import preview
 from republish.orchestration.engine import the_engine
 from republish.orchestration.over_releases import over_releases, what_changed
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import several_columns
+from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_state, read_tables
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.standing import not_released, not_released_in_words
@@ -131,9 +140,30 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
             preview(series.contract, publication.folder)
         ),
         "folder": dg.MetadataValue.path(publication.folder),
+        "release before": dg.MetadataValue.md(_release_before(series, release, publication.manifest)),
+        "history.duckdb": dg.MetadataValue.md(_in_history(series, release)),
         "manifest sha256": publication.manifest_sha256,
         **named({one: publication.manifest[one] for one in ("tuples", "counterfeits")}, series.contract),
     }
+
+
+def _release_before(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
+    """The release that this one was built on, as a link to it, and what the manifest says of it."""
+    product, name, before = series.contract.product, series.contract.series, series.previous(release)
+    if before is None and (former := series.contract.supersedes):
+        name, before = former, max(published_releases(series.home, product, former), default=None)
+    if before is None:
+        return "None: this is the first of its series."
+    path = "/".join(key_of(series.home, product, name, PUBLICATION).path)
+    link = f"[{product}/{name}, {before}](/assets/{path}?view=partitions&partition={before})"
+    return f"{link}, manifest SHA-256 {manifest['previous']}" if manifest.get("previous") else link
+
+
+def _in_history(series: Series, release: str) -> str:
+    """Where the history of releases is, and the condition that its rows of this one meet."""
+    product, name = series.contract.product, series.contract.series
+    asked = f"product = '{product}' AND series = '{name}' AND release = '{release}'"
+    return f"{series.home.history}: a row of `releases`, and one of `buckets` for each, where\n\n`{asked}`"
 
 
 def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:

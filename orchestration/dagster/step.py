@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dagster as dg
@@ -20,6 +20,9 @@ from republish.orchestration.expectations.verdict import no_verdict
 from republish.orchestration.series.homes import refuse_other_home
 from republish.orchestration.series.series import Series
 
+Yielded = dg.MaterializeResult[None] | dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None]
+ALREADY = "already published"
+"""The entry of a published release that says what of the contract is not applied to it."""
 ONE_RUN = dg.BackfillPolicy.single_run()
 """A backfill is one run over ascending releases, each committed before the next.
 
@@ -41,6 +44,8 @@ class Done:
     """A verdict on each of its checks."""
     is_kept: bool = True
     """False if the verdicts are gone: the release is published, and so had passed."""
+    already: str = ""
+    """Where the release is published: what of the contract is not applied to it."""
 
 
 @dataclass(frozen=True)
@@ -82,25 +87,27 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
     on = _shown_on(described, step)
     tag = {SERIES_TAG: tag_value(described.contract.series)}
 
+    check_specs = [
+        dg.AssetCheckSpec(
+            check.name,
+            asset=on[check.name],
+            description=check.promises,
+            blocking=True,  # of a release that breaks a promise, nothing further is made
+            partitions_def=release_partitions(file),
+        )
+        for check in step.checks
+    ]
+
     @dg.multi_asset(
         name=f"{product}_{step.name}",
         specs=list(step.assets),
-        check_specs=[
-            dg.AssetCheckSpec(
-                check.name,
-                asset=on[check.name],
-                description=check.promises,
-                blocking=True,  # of a release that breaks a promise, nothing further is made
-                partitions_def=release_partitions(file),
-            )
-            for check in step.checks
-        ],
+        check_specs=check_specs,
         partitions_def=release_partitions(file),
         backfill_policy=ONE_RUN,
     )
     def make(
         context: dg.AssetExecutionContext,
-    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
+    ) -> Iterator[Yielded]:
         _refuse_another_series(context, described)
         if is_of(context.instance, described.home):
             hold(described.home, context.run.run_id)
@@ -113,30 +120,70 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
                     refuse_other_home(series)
                     done = made[release] = step.work(series, release)
             except Refused as failure:
-                new = _finish(context, series, described, step, made, later)
-                keep_facts(context, series, new)
-                found = _found(failure, step)
-                _log_not_reached(context, described, (step, *later), release, {one.promise for one in found})
-                _log_checks(context, on, release, tuple(found))
-                yield from (_result(verdict, on) for verdict in found)
-                if new:
-                    context.log.info(f"{', '.join(new)}: published before it failed")
+                yield from _note_failure(context, series, (step, *later), release, made, failure)
                 raise
-            context.log.info(f"{release}: {done.says}")
-            for asset, entries in done.metadata.items():
-                key = asset_key(series, asset)
-                context.add_asset_metadata(dict(entries), asset_key=key, partition_key=release)
-            _log_checks(context, on, release, done.verdicts)
+            _note(context, step, on, release, done)
         for spec in step.assets:
             yield dg.MaterializeResult(
                 asset_key=spec.key,
                 data_version=dg.DataVersion(file.contract.series),
                 tags=tag,
             )
-        for check in step.checks:
-            yield _result(_verdict_on(check.name, done), on, blocks=_is_judged(check.name, done))
+        for check in check_specs:
+            if context.has_partition_key:
+                verdict = _verdict_on(check.name, done)
+                yield _result(verdict, on, blocks=_is_judged(check.name, done))
+            else:  # a result in a run of a range would be one of no partition: it is noted by release
+                yield dg.Output(None, output_name=check.get_python_identifier())
 
     return make
+
+
+def _note(
+    context: dg.AssetExecutionContext, step: Step, on: Mapping[str, dg.AssetKey], release: str, done: Done
+) -> None:
+    """Note what a step made and found of one release."""
+    context.log.info(f"{release}: {done.says}")
+    if done.already:
+        context.log.warning(f"{release}: {done.already}")
+    for asset in step.assets:
+        if entries := _entries(done, asset.key.path[-1]):
+            context.add_asset_metadata(entries, asset_key=asset.key, partition_key=release)
+    if not context.has_partition_key:
+        for check in step.checks:
+            verdict, blocks = _verdict_on(check.name, done), _is_judged(check.name, done)
+            context.log_event(_evaluation(on, release, verdict, blocks=blocks))
+
+
+def _note_failure(
+    context: dg.AssetExecutionContext,
+    series: Series,
+    steps: Sequence[Step],
+    release: str,
+    made: Mapping[str, Done],
+    failure: "Refused",
+) -> Iterator[dg.AssetCheckEvaluation]:
+    """Note what a run that fails found, after the releases before the one that failed are published.
+
+    `steps` are the one that failed, which has `made` the releases before, and those after it.
+    """
+    step, *later = steps
+    new = _finish(context, series, step, made, later)
+    keep_facts(context, series, new)
+    found = _found(failure, step)
+    looked_at = {(check.name, one) for one in made for check in step.checks}
+    looked_at |= {(verdict.promise, release) for verdict in found}
+    _log_not_reached(context, series, steps, release, looked_at, new)
+    if new:
+        context.log.info(f"{', '.join(new)}: published before it failed")
+    for verdict in found:
+        yield _evaluation(_shown_on(series, step), release, verdict)
+
+
+def _entries(done: Done, asset: str) -> dict[str, Any]:
+    """The entries of an asset for the UI."""
+    already = {ALREADY: done.already} if done.already else {}
+    return {**already, **done.metadata.get(asset, {})}
 
 
 def _shown_on(described: Series, step: Step) -> dict[str, dg.AssetKey]:
@@ -158,7 +205,6 @@ def _refuse_another_series(context: dg.AssetExecutionContext, series: Series) ->
 def _finish(
     context: dg.AssetExecutionContext,
     series: Series,
-    described: Series,
     step: Step,
     made: Mapping[str, Done],
     later: Sequence[Step],
@@ -183,11 +229,12 @@ def _finish(
             for asset in one.assets:
                 name = asset.key.path[-1]
                 materialized = dg.AssetMaterialization(
-                    asset.key, partition=release, metadata=dict(its.metadata.get(name, {}))
+                    asset.key, partition=release, metadata=_entries(its, name)
                 )
                 context.log_event(materialized)
         for one, its in steps[1:]:
-            _log_checks(context, _shown_on(described, one), release, its.verdicts)
+            for verdict in its.verdicts:
+                context.log_event(_evaluation(_shown_on(series, one), release, verdict))
         new.append(release)
     return new
 
@@ -225,39 +272,52 @@ Refused.__module__ = "builtins"
 
 def _log_not_reached(
     context: dg.AssetExecutionContext,
-    described: Series,
+    series: Series,
     steps: Sequence[Step],
-    release: str,
-    found: Collection[str],
+    failed: str,
+    looked_at: Collection[tuple[str, str]],
+    new: Collection[str],
 ) -> None:
-    """Log a warning for each check that a release never came to.
+    """Note each check that a run which fails never came to.
 
-    Dagster has no state for a check that was not looked at in a run that failed, and shows it as failed. A
-    warning that says so comes nearest.
+    Dagster has no state for a check that was not looked at in a run that failed, and shows it as failed. Of
+    a release that is published, it had passed. Of others, a warning that says so comes nearest.
 
     Parameters
     ----------
     steps
         The one that failed, and those after it.
-    found
-        Checks of the first one that have a verdict.
+    failed
+        The release that it failed at.
+    looked_at
+        Checks of the first step, and releases that they have a verdict on.
+    new
+        Releases that were published all the same, whose checks are noted.
     """
     selected = context.run.asset_selection
+    not_reached = (
+        f"Not reached: {failed} was refused at {steps[0].name}, before this check was looked at. The check"
+        " did not fail; the page of the run says what did."
+    )
+    passed = f"Already published: it passed then. This run ended at {failed}, before it was looked at again."
     for step in steps:
-        for name, asset in _shown_on(described, step).items():
-            if (step is steps[0] and name in found) or (selected and asset not in selected):
+        for name, asset in _shown_on(series, step).items():
+            if selected and asset not in selected:
                 continue
-            context.log_event(
-                dg.AssetCheckEvaluation(
-                    asset_key=asset,
-                    check_name=name,
-                    passed=False,
-                    severity=dg.AssetCheckSeverity.WARN,
-                    description=f"Not reached: {release} was refused at {steps[0].name}, before this check "
-                    "was looked at. The check did not fail; the page of the run says what did.",
-                    partition=release,
+            for release in context.partition_keys:
+                if release in new or (step is steps[0] and (name, release) in looked_at):
+                    continue
+                is_published = series.is_published(release)
+                context.log_event(
+                    dg.AssetCheckEvaluation(
+                        asset_key=asset,
+                        check_name=name,
+                        passed=is_published,
+                        severity=dg.AssetCheckSeverity.WARN,
+                        description=passed if is_published else not_reached,
+                        partition=release,
+                    )
                 )
-            )
 
 
 def _found(failure: Refused, step: Step) -> list[Verdict]:
@@ -270,34 +330,28 @@ def _found(failure: Refused, step: Step) -> list[Verdict]:
     ]
 
 
-def _log_checks(
-    context: dg.AssetExecutionContext,
-    on: Mapping[str, dg.AssetKey],
-    release: str,
-    verdicts: tuple[Verdict, ...],
-) -> None:
-    """Show what checks found of each release of a range: a result alone would show it of none."""
-    if len(context.partition_keys) == 1:
-        return
-    for verdict in verdicts:
-        context.log_event(
-            dg.AssetCheckEvaluation(
-                asset_key=on[verdict.promise],
-                check_name=verdict.promise,
-                passed=verdict.passed,
-                metadata=metadata_of(verdict),
-                description=words_of(verdict),
-                partition=release,
-            )
-        )
+def _evaluation(
+    on: Mapping[str, dg.AssetKey], release: str, verdict: Verdict, *, blocks: bool = True
+) -> dg.AssetCheckEvaluation:
+    """What a check found of one release."""
+    return dg.AssetCheckEvaluation(
+        asset_key=on[verdict.promise],
+        check_name=verdict.promise,
+        passed=verdict.passed,
+        metadata=metadata_of(verdict),
+        description=words_of(verdict),
+        severity=_severity(blocks=blocks),
+        partition=release,
+    )
 
 
 def _verdict_on(name: str, done: Done) -> Verdict:
     """The verdict on a promise; a release of earlier software may not have been checked for it."""
-    found = [verdict for verdict in done.verdicts if verdict.promise == name]
-    if not done.is_kept and not found:
-        return Verdict(name, passed=True, figures={})
-    return found[0] if found else no_verdict(name, "Not checked when the release was published.")
+    found = next((verdict for verdict in done.verdicts if verdict.promise == name), None)
+    if found is None:
+        gone = Verdict(name, passed=True, figures={}, found="It passed; what it found is not kept any more.")
+        found = no_verdict(name, "Not checked when the release was published.") if done.is_kept else gone
+    return replace(found, found=" ".join(filter(None, (done.already, found.found))))
 
 
 def _is_judged(name: str, done: Done) -> bool:
@@ -312,5 +366,9 @@ def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey], *, blocks: bool = T
         check_name=verdict.promise,
         metadata=metadata_of(verdict),
         description=words_of(verdict),
-        severity=dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN,
+        severity=_severity(blocks=blocks),
     )
+
+
+def _severity(*, blocks: bool) -> dg.AssetCheckSeverity:
+    return dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN

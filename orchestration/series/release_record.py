@@ -39,6 +39,10 @@ DIFFERENT_PEOPLE = "different_people"
 """A figure of a release where people may have several rows: how many people the rows are of."""
 
 
+PRESENT = {"is_new", "not_applied"}
+"""What a record says of the moment in which it was read, and its file does not."""
+
+
 @dataclass(frozen=True)
 class ReleaseRecord:
     """A candidate that passed its audit, as recorded in `candidate.json`."""
@@ -64,6 +68,8 @@ class ReleaseRecord:
     """SHA-256 (hex) of its files by name."""
     is_new: bool = True
     """Whether it was computed just now, rather than found."""
+    not_applied: tuple[str, ...] = ()
+    """What the present contract has otherwise, of a published release that was found."""
 
     @property
     def counts(self) -> ReleaseFigures | None:
@@ -86,7 +92,7 @@ class ReleaseRecord:
 
     def as_json(self) -> dict[str, Any]:
         """Itself as the content of `candidate.json`."""
-        parts = {name: part for name, part in asdict(self).items() if name != "is_new"}
+        parts = {name: part for name, part in asdict(self).items() if name not in PRESENT}
         parts["promises"] = [promise.as_json() for promise in self.promises]
         as_read: dict[str, Any] = json.loads(json.dumps(parts))
         return as_read
@@ -94,7 +100,7 @@ class ReleaseRecord:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> ReleaseRecord:
         """A record from what `as_json` returned."""
-        own = {part.name: record[part.name] for part in fields(cls) if part.name != "is_new"}
+        own = {part.name: record[part.name] for part in fields(cls) if part.name not in PRESENT}
         return cls(
             **own
             | {

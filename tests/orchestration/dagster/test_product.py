@@ -2,11 +2,13 @@
 
 import base64
 import datetime as dt
+import hashlib
 import json
 import re
 from dataclasses import replace
 
 import dagster as dg
+import duckdb
 import polars as pl
 import pytest
 
@@ -20,7 +22,13 @@ from republish.anonymize.promise.registry import KINDS, RULES
 from republish.orchestration.dagster import workers
 from republish.orchestration.dagster.figures import CONSTANT, NAMES
 from republish.orchestration.dagster.instance import dagster_instance
-from republish.orchestration.dagster.names import CHAIN_CHECK, PARTITION, job_name, series_tag
+from republish.orchestration.dagster.names import (
+    CHAIN_CHECK,
+    PARTITION,
+    automation_name,
+    job_name,
+    series_tag,
+)
 from republish.orchestration.dagster.preview import _entry
 from republish.orchestration.expectations.judge import Judge
 from republish.orchestration.series import due
@@ -261,10 +269,110 @@ def test_rematerializing_a_published_release_verifies_it(series, instance):
     assert published(series.home.path) == before
 
 
-def test_rematerializing_with_other_parameters_is_refused_with_the_way_out(hospital, series, instance):
-    changed = hospital.declare(principle={"m": 4}).series(series.home.path)
-    with pytest.raises(dg.Failure, match="begin a new series"):
-        run(changed, instance, SECOND)
+def evaluations(series, instance, release=None):
+    """What each check of releases found last, of a release or of none, by asset and check."""
+    found = {}
+    for asked in graph(series).asset_check_keys:
+        records = instance.event_log_storage.get_asset_check_execution_history(asked, limit=50)
+        of_release = [one.event for one in records if one.partition == release and one.event]
+        if of_release and asked.name not in ("freshness", "last_run"):
+            found[asked.asset_key.path[-1], asked.name] = of_release[0].asset_check_evaluation
+    return found
+
+
+def have_passed(series, instance, release):
+    """How many checks of a release passed, of those that were looked at; none of them is only planned."""
+    found = evaluations(series, instance, release)
+    assert all(one is not None and one.partition == release for one in found.values())
+    return sum(one.passed for one in found.values()), len(found)
+
+
+ALL = (12, 12)
+"""Of as many checks, so many passed."""
+
+
+def test_every_evaluation_has_its_release(series, instance):
+    """In a range of one, as a backfill of one date is, in a longer one, and in a run of one."""
+    assert run(series, instance, SECOND, SECOND).success
+    assert have_passed(series, instance, SECOND) == ALL
+    assert run(series, instance, SECOND, THIRD).success
+    assert have_passed(series, instance, THIRD) == ALL
+    assert run(series, instance, FIRST).success
+    assert have_passed(series, instance, FIRST) == ALL
+    assert evaluations(series, instance) == {}
+
+
+def test_a_backfill_after_a_changed_parameter_leaves_published_releases_and_makes_the_next(
+    hospital, series, instance
+):
+    changed = hospital.declare(principle={"m": 4}, accept={THIRD: ["m"]}).series(series.home.path)
+    before = published(series.home.path)
+    assert run(changed, instance, FIRST, THIRD).success
+    after = published(series.home.path)
+    assert {name: content for name, content in after.items() if THIRD not in name} == before
+    for release in (FIRST, SECOND):
+        said = entries(instance, "release", release)["already published"]
+        assert said.startswith("Already published; parameters not applied (m")
+        assert f"What changed holds from {THIRD} on." in said or "2024-10-01" in said
+        found = evaluations(series, instance, release)
+        assert have_passed(series, instance, release) == ALL
+        assert found["release", "coverage"].description.startswith(
+            "Already published; parameters not applied"
+        )
+        assert "m 3" in entries(instance, "publication", release)["report"]
+    assert "already published" not in entries(instance, "release", THIRD)
+    assert "m 4" in entries(instance, "publication", THIRD)["report"]
+
+
+def test_checks_of_published_releases_stay_passed_where_a_later_one_is_refused(series, instance, hospital):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age"))
+    assert not run(series, instance, FIRST, THIRD, raise_on_error=False).success
+    for release in (FIRST, SECOND):
+        found = evaluations(series, instance, release)
+        assert have_passed(series, instance, release) == ALL
+        assert found["publication", CHAIN_CHECK].description.startswith("Already published: it passed then.")
+    assert evaluations(series, instance) == {}
+
+
+def test_the_page_of_the_asset_says_what_a_changed_contract_changes_and_from_when(hospital, series, tmp_path):
+    def description(of):
+        return graph(of).get(key("release")).description
+
+    assert "A changed contract changes no published release" in description(series)
+    assert f"The next release is {THIRD}" in description(series)
+    changed = description(hospital.declare(principle={"m": 4}).series(series.home.path))
+    for words in (
+        f"Changes in the contract since {SECOND}",
+        "- m: ",
+        f"They hold from {THIRD} on",
+        f"The releases from {FIRST} to {SECOND} stay as they are",
+        "`supersedes: v1`",
+        "job `release_hospital`",
+    ):
+        assert words in changed
+    begun = description(hospital.series(tmp_path / "new"))
+    assert "No release of hospital/v1 is published yet." in begun
+    assert "Begin it again." in begun
+
+
+def test_a_publication_leads_to_the_release_before_and_to_the_history(series, instance):
+    run(series, instance, FIRST)
+    run(series, instance, THIRD)
+    first, third = (entries(instance, "publication", release) for release in (FIRST, THIRD))
+    assert first["release before"] == "None: this is the first of its series."
+    link = f"[hospital/v1, {SECOND}](/assets/hospital/publication?view=partitions&partition={SECOND})"
+    assert third["release before"].startswith(link)
+    digest = entries(instance, "publication", THIRD)["release before"].split()[-1]
+    assert digest == run_digest(series, SECOND)
+    (where,) = re.findall("`(product = .*)`", third["history.duckdb"])
+    assert str(series.home.history) in third["history.duckdb"]
+    with duckdb.connect(series.home.history, read_only=True) as history:
+        for table in ("releases", "buckets"):
+            assert history.sql(f"SELECT count(*) FROM {table} WHERE {where}").fetchall()[0][0] > 0  # noqa: S608
+
+
+def run_digest(series, release):
+    return hashlib.sha256((series.published(release) / "manifest.json").read_bytes()).hexdigest()
 
 
 def test_rematerializing_what_is_no_longer_kept_verifies_it(hospital, series, instance):
@@ -513,7 +621,7 @@ def test_nothing_that_is_shown_is_about_a_person(series, instance, hospital):
 
 def tick(series, instance, date):
     repository = definitions(series).get_repository_def()
-    schedule = repository.get_schedule_def(f"{job_name('hospital')}_schedule")
+    schedule = repository.get_schedule_def(f"{automation_name('hospital', series.contract.series)}_schedule")
     when = dt.datetime.fromisoformat(date).replace(tzinfo=dt.UTC)
     context = dg.build_schedule_context(
         instance=instance, scheduled_execution_time=when, repository_def=repository
@@ -524,7 +632,7 @@ def tick(series, instance, date):
 
 def arrival(series, instance):
     repository = definitions(series).get_repository_def()
-    sensor = repository.get_sensor_def(f"{job_name('hospital')}_arrival")
+    sensor = repository.get_sensor_def(f"{automation_name('hospital', series.contract.series)}_arrival")
     cursor = None
     for _ in range(2):  # what is there has to be the same twice
         context = dg.build_sensor_context(instance=instance, repository_def=repository, cursor=cursor)
@@ -537,7 +645,7 @@ def arrival(series, instance):
 
 def test_a_sensor_asks_for_nothing_while_a_snapshot_grows(series, instance, hospital):
     repository = definitions(series).get_repository_def()
-    sensor = repository.get_sensor_def(f"{job_name('hospital')}_arrival")
+    sensor = repository.get_sensor_def(f"{automation_name('hospital', series.contract.series)}_arrival")
     snapshot, cursor, asked = hospital.snapshot(THIRD), None, []
     for rows in (100, 200, 300, None, None):
         if rows:

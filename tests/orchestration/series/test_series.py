@@ -50,15 +50,13 @@ def test_a_published_release_is_not_made_from_another_snapshot(series, hospital,
     assert published(home) == before
 
 
-def test_a_published_release_is_not_made_with_other_parameters(hospital, home):
-    hospital.declare(principle={"m": 4})
+def test_a_published_release_keeps_its_parameters_and_says_so(hospital, home):
+    series = hospital.declare(principle={"m": 4}).series(home)
     before = published(home)
-    with pytest.raises(
-        AlreadyPublished,
-        match=r"other inputs than the present ones: parameters.*next release on, or begin a new series",
-    ):
-        make(hospital.series(home), SECOND)
+    make(series, SECOND)
     assert published(home) == before
+    found = compute_candidate(series, SECOND)
+    assert (found.parameters["m"], found.not_applied) == (3, ("parameters",))
 
 
 def test_parameters_may_change_from_the_next_release_on(hospital, home):
@@ -134,8 +132,8 @@ def test_old_private_folders_are_deleted_and_the_chain_goes_on(hospital, home):
 def test_without_its_private_folder_a_release_still_is_not_made_with_other_parameters(hospital, home):
     series = hospital.declare(principle={"m": 4}).series(home)
     shutil.rmtree(series.private(FIRST))
-    with pytest.raises(AlreadyPublished):
-        compute_candidate(series, FIRST)
+    found = compute_candidate(series, FIRST)
+    assert (found.parameters["m"], found.not_applied) == (3, ("parameters",))
 
 
 def test_a_release_is_not_published_after_a_candidate_it_was_not_built_on(hospital, tmp_path):
