@@ -40,7 +40,7 @@ AGE = {"name": "age", "kind": "number", "domain": [0, 120]}
 SEX = {"name": "sex", "kind": "category", "order": ["F", "M"]}
 DISEASE = {"name": "disease", "kind": "category", "order": sorted(DISEASES), "keep": True}
 SEVERAL = [{"name": "disease"}, {"name": "ward"}, {"name": "day"}]
-OF_SEVERAL = {"m": 2, "people_per_group": 2, "on_value_change": "refuse", "on_ineligible": "defer"}
+OF_SEVERAL = {"m": 2, "people_per_group": 2, "on_value_change": "refuse", "on_ineligible": "wait"}
 OF_ROWS = {"m": 3, "values_per_person": 2}
 FEW = 100
 """Patients who all live in one cell."""

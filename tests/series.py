@@ -195,7 +195,7 @@ def tables(
     draw,
     most_people: int = 40,
     most_releases: int = 7,
-    policies=("refuse", "wait", "counterfeit", "defer"),
+    policies=("refuse", "wait", "counterfeit"),
     value_changes: bool = True,
 ) -> Table:
     """A table over one to seven releases; see the module's docstring."""

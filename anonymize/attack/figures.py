@@ -166,30 +166,6 @@ class EndFigures(Figures):
 
 
 @dataclass(frozen=True)
-class SpreadFigures(Figures):
-    """The distance of the lowest and the highest candidate number of the people in a release."""
-
-    least_spread: Annotated[float | None, min] = None
-    """The least share of all bins that lies between them: of who knows groups, where these are known."""
-    median_spread: Annotated[float | None, FromCounts("by_spread", partial(reached, share=0.5))] = None
-    """The share that half of the people do not exceed."""
-    by_spread: Counts = field(default_factory=dict)
-    """The people by that share."""
-
-
-@dataclass(frozen=True)
-class HeldBackFigures(Figures):
-    """Values that new people who are held back have in common, of several sensitive columns."""
-
-    new_held_back: Counted = None
-    """People who were never in a release, and are held back."""
-    most_alike: Most = None
-    """The largest share of these who have the same value in every column."""
-    most_of_a_column: Most = None
-    """The largest share of these who have the same value in one of the columns."""
-
-
-@dataclass(frozen=True)
 class BreachFigures(Figures):
     """Breach probabilities."""
 

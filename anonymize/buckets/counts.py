@@ -87,7 +87,7 @@ class Plan:
     counterfeits: ByPlace
     """Counterfeits each place receives."""
     held_back: ByValue
-    """Inserted people who wait for the next release (`wait`, `defer`)."""
+    """Inserted people who wait for the next release (`wait`)."""
     batch_counterfeits: int = 0
     """Counterfeits, among those above, that make the inserted people m-eligible (`counterfeit`)."""
 

@@ -82,12 +82,7 @@ def divide_people(
     if contract.principle.on_value_change == "refuse":
         stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
         changed = int(((division.queue >= len(values)) & ~stated).sum())
-        can_be_separate = not (contract.sensitive.is_several or contract.principle.promises_spread)
-        _refuse_value_changes(changed, can_be_separate=can_be_separate)
-    if contract.principle.on_value_change == "hold_back":
-        # Plans find no bucket for them: whoever a plan has no place for is held back.
-        none = np.zeros_like(division.counts.separated)
-        division = replace(division, counts=replace(division.counts, separated=none))
+        _refuse_value_changes(changed, can_be_separate=not contract.sensitive.is_several)
     return values, value, division
 
 
@@ -104,8 +99,7 @@ def _refuse_value_changes(changed: int, *, can_be_separate: bool) -> None:
     if changed and not can_be_separate:
         raise ValueChangeRefused(
             f"{changed} people have sensitive values that are outside their signature, and the contract says"
-            " on_value_change: refuse. Set it to hold_back (they are not published until they have values of"
-            " their signature again), or begin a new series"
+            " on_value_change: refuse. Begin a new series"
         )
     if changed:
         raise ValueChangeRefused(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt
 
 from republish.anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 from republish.anonymize.contract.changes import Change
@@ -14,6 +14,23 @@ from republish.anonymize.promise import Candidates, LargestShare, MinimumPeople,
 PeoplePerGroup = Annotated[StrictInt, Field(ge=1, exclude_if=lambda people: people == 1)]
 """People that each group has at least, counterfeits left out. Manifests state it if it promises anything."""
 
+GONE = {
+    "defer": "defer is no longer accepted: people who were held back were known to have a frequent value."
+    " Write wait, counterfeit or refuse",
+    "hold_back": "hold_back is no longer accepted: people who were held back were known to have a value that"
+    " is not in their signature. Write separate or refuse",
+}
+"""Policies that earlier versions had, and the way out."""
+
+
+def _not_gone(policy: Any) -> Any:
+    if isinstance(policy, str) and policy in GONE:
+        raise ValueError(GONE[policy])
+    return policy
+
+
+OnIneligible = Annotated[Literal["refuse", "wait", "counterfeit"], BeforeValidator(_not_gone)]
+OnValueChange = Annotated[Literal["separate", "refuse"], BeforeValidator(_not_gone)]
 
 CORRECTED = (
     "If the right value is in the person's signature, the signature stays, and the candidate values are the"
@@ -30,20 +47,14 @@ class BucketParameters(Parameters):
 
     m: FromTwo
     """Nobody's value is learnt with a confidence above 1/m. At least 2."""
-    on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
+    on_ineligible: OnIneligible = "refuse"
     """When more than 1/m of the inserted people share a value: refuse the release, hold back all of them
-    until they are eligible together with later ones, add the fewest counterfeits, or hold back the fewest."""
+    until they are eligible together with later ones, or add the fewest counterfeits."""
     people_per_group: PeoplePerGroup = 1
     """Of a group's people, counterfeits left out, at most one in so many has the same value. Where others
     left and that is impossible, people are held back. 1 to m."""
-    on_value_change: Literal["separate", "hold_back", "refuse"] = "separate"
-    """When a person's new value is outside their signature: a new, disjoint signature; the person is held
-    back until they have a value of their signature again; or no release."""
-
-    @property
-    def promises_spread(self) -> bool:
-        """True if the numbers of a signature are far apart, by promise."""
-        return False
+    on_value_change: OnValueChange = "separate"
+    """When a person's new value is outside their signature: a new, disjoint signature, or no release."""
 
 
 def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]:
@@ -98,7 +109,7 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
     for name in ("on_ineligible", "on_value_change"):
         former, today = getattr(before, name), getattr(now, name)
         if former != today:
-            is_safe = today in ("refuse", "wait", "separate", "hold_back")
+            is_safe = today in ("refuse", "wait", "separate")
             why = "It decides what becomes of new or changed people from now on."
             changes.append(Change(name, f"{former} -> {today}", "safe" if is_safe else "consent", why))
     if now.people_per_group != before.people_per_group:

@@ -43,10 +43,8 @@ def make_plan(
         Privacy parameter, at least 2. Buckets with smaller signatures (from releases with a smaller
         m) keep their people and receive no others.
     on_ineligible
-        `refuse`, `wait`, `counterfeit` or `defer`: what becomes of inserted people who are not m-eligible.
+        `refuse`, `wait` or `counterfeit`: what becomes of inserted people who are not m-eligible.
         `wait` holds back all of them: that depends on their counts, and says nothing of any one person.
-        `defer` is for tables of which nobody knows who is in them on which day: somebody who knows that
-        a person is in T(n), and finds no group that covers them, learns that they have a frequent value.
     rng
         Secret randomness: it decides which tuples share a group with people and which with counterfeits.
     least
@@ -88,11 +86,11 @@ def make_plan(
     if wanted is not None:
         need[: len(wanted)] += wanted
     open_need = need * (placed.signatures.sizes >= m)[placed.signatures.bucket]
-    batch = balance(counts.free, placed.signatures.by_value(open_need), m, on_ineligible, rng)
+    batch = balance(counts.free, placed.signatures.by_value(open_need), m, rng)
 
     lacking = people_lacking(placed.signatures, placed.present + need, placed.present, least)
     filled = scatter(batch.moved, open_need, placed.signatures, rng, lacking)
-    rest = counts.free - batch.moved - batch.held_back
+    rest = counts.free - batch.moved
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
     known, reused = placed.signatures, np.zeros_like(need)
     if first is not None:
@@ -120,7 +118,7 @@ def make_plan(
         moved=np.pad(filled, grown) + moved,
         separated=placed.separated,
         counterfeits=np.pad(need - filled, grown) + assigned - moved,
-        held_back=batch.held_back + waiting,
+        held_back=waiting,
         batch_counterfeits=int(extra.sum()),
     )
 
@@ -133,12 +131,10 @@ def shortages(signatures: Signatures, present: ByPlace) -> ByPlace:
 
 @dataclass(frozen=True)
 class Batch:
-    """The inserted people before assignment: who fills shortages, who waits, and who comes on top."""
+    """The inserted people before assignment: who fills shortages, and which counterfeits come on top."""
 
     moved: ByValue
     """People who fill shortages in buckets."""
-    held_back: ByValue
-    """People who wait for the next release."""
     added: int
     """Counterfeits that make the others m-eligible."""
 
@@ -152,11 +148,11 @@ def people_lacking(signatures: Signatures, tuples: ByPlace, people: ByPlace, lea
     return lacking
 
 
-def balance(free: ByValue, need: ByValue, m: int, on_ineligible: str, rng: np.random.Generator) -> Batch:
+def balance(free: ByValue, need: ByValue, m: int, rng: np.random.Generator) -> Batch:
     """Fill shortages with inserted people, such that the release needs the fewest counterfeits.
 
-    Where no choice leaves an m-eligible rest, `counterfeit` adds the fewest counterfeits, and `defer` holds
-    back the fewest people. An m-eligible batch has such a choice. Lots say which of equally frequent values
+    Where no choice leaves an m-eligible rest, the fewest counterfeits are added. An m-eligible batch has such
+    a choice. Lots say which of equally frequent values
     comes first.
 
     Notes
@@ -167,9 +163,6 @@ def balance(free: ByValue, need: ByValue, m: int, on_ineligible: str, rng: np.ra
     the counterfeits, need - K + added, are at least need + max(m t - N, -K), which is least for the
     smallest t and then the largest K. The smallest t is `left`: people of a value beyond its shortages stay.
 
-    Holding back H people, the fewest is what keeps them above t for the largest t whose sum of
-    min(free, t) reaches m t, unless nobody need be held back; then the same holds with N - H for N.
-
     How K is made up does not matter to the number of counterfeits. The rarest values are moved first: a
     scarce value left over would need a signature of its own.
 
@@ -179,14 +172,11 @@ def balance(free: ByValue, need: ByValue, m: int, on_ineligible: str, rng: np.ra
     """
     most = np.minimum(free, need)
     left = (free - most).max(initial=0)
-    if on_ineligible == "defer":
-        left = min(left, _largest_eligible_level(free, m))
-    held_back = np.maximum(free - most - left, 0) if on_ineligible == "defer" else np.zeros_like(free)
-    beyond = np.maximum(free - held_back - left, 0)
-    room = int((free - held_back).sum()) - m * left
+    beyond = np.maximum(free - left, 0)
+    room = int(free.sum()) - m * left
     total = min(max(room, beyond.sum()), most.sum())
     moved = beyond + _lowest_first(most - beyond, total - beyond.sum(), free, rng)
-    return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
+    return Batch(moved=moved, added=max(0, int(total) - room))
 
 
 def assign_counts(
@@ -261,16 +251,6 @@ def refuse_ineligible(counts: Counts, m: int, counted: str = "people") -> None:
             f" {counts.ways_out} {smaller('m', free.sum(), free.max())}. If the value may be known of a"
             " person (that nothing was found, say), list it as sensitive.not_sensitive"
         )
-
-
-def _largest_eligible_level(free: ByValue, m: int) -> int:
-    """The largest t for which at most t people of each value are m-eligible."""
-    levels = np.arange(free.max(initial=0) + 1)
-    ascending = np.sort(free)
-    sums = np.concatenate([[0], np.cumsum(ascending)])
-    below = np.searchsorted(ascending, levels)
-    capped = sums[below] + (len(free) - below) * levels
-    return int(levels[capped >= m * levels].max())
 
 
 def _lowest_first(room: ByValue, total: int, rank: ByValue, rng: np.random.Generator) -> ByValue:

@@ -7,29 +7,19 @@ held back has one of the values that readers know, outside of the earlier signat
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import polars as pl
 
 from republish.anonymize.arrays import Bools, Ints
 from republish.anonymize.buckets.assign import A, Assignment
-from republish.anonymize.buckets.divide import Division
 from republish.anonymize.columns import PSEUDONYM
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.people.persons import persons_of
 
-TOO_FEW_OTHERS = (
-    "{people} people changed their sensitive value, and fewer than m ({m}) values are outside of their"
-    " earlier signatures and known to readers: if they were held back (on_value_change), whoever misses them"
-    " would know too much. Choose a smaller m, or begin a new series"
-)
-"""Why people whose value changed can't be held back."""
 OWN_VALUE = (
     "{people} people changed their sensitive value, and nobody else is known to have had their new value."
     " Counterfeits only have values that somebody has, so readers would know whose it is. List the domain"
-    " under sensitive.values (a file of all codes, say), with values that nobody had yet, or set"
-    " on_value_change to hold_back"
+    " under sensitive.values (a file of all codes, say), with values that nobody had yet"
 )
 """Why values that are not declared, and first appear with a change, can't be published."""
 
@@ -92,17 +82,3 @@ def _known(assigned: Assignment[A], group: Ints, counterfeit: Bools, public: Boo
     known = public.copy()
     known[assigned.value[assigned.is_hosted][~np.isin(group[~counterfeit], group[counterfeit])]] = True
     return known
-
-
-def refuse_too_few_others(division: Division, m: int, is_small: Callable[[Bools], bool]) -> None:
-    """Raise NotEligible if somebody whose changed value is held back is left with too few values.
-
-    `is_small` tells whether values outside of these (bool[V]) are fewer than m that can be one.
-    """
-    if not (forbidden := division.counts.forbidden).size:
-        return
-    rows, at = np.unique(forbidden, axis=0, return_inverse=True)
-    small = np.array([is_small(row) for row in rows])[at.ravel()]
-    classes = division.counts.signatures.values + np.flatnonzero(small)
-    if people := int(np.isin(division.queue, classes).sum()):
-        raise NotEligible(TOO_FEW_OTHERS.format(people=people, m=m))

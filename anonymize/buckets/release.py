@@ -24,7 +24,6 @@ from republish.anonymize.buckets.parameters import BucketParameters
 from republish.anonymize.buckets.public_values import (
     refuse_lone_values,
     refuse_own_values,
-    refuse_too_few_others,
 )
 from republish.anonymize.buckets.tables import all_buckets, buckets_in_use
 from republish.anonymize.columns import PSEUDONYM, VALUE
@@ -106,7 +105,7 @@ class BucketRelease(ABC, Generic[P, A]):
         )
         buckets = all_buckets(self.memory.buckets, assigned.planned.plan, assigned.values)
         in_use = buckets_in_use(tuples.bucket, tuples.group_id, tuples.counterfeit, buckets)
-        self._check_public(everybody, assigned, tuples, in_use["signature"].explode())
+        self._check_public(assigned, tuples)
         further, figures = self.remember(everybody.division, assigned, in_use, tuples)
         memory = self.memory.after(linkage, buckets, self.number)
         return Candidate(
@@ -117,27 +116,14 @@ class BucketRelease(ABC, Generic[P, A]):
             figures=figures,
         )
 
-    def too_few(self, outside: Bools, values: pl.Series) -> bool:
-        """Tell whether fewer than m of some values (bool[V]) can be a person's: parts of one are one."""
-        one_each = self.contract.sensitive.published(values).is_first_distinct().to_numpy()
-        return bool((outside & one_each).sum() < self.contract.principle.m)
-
-    def _check_public(
-        self, everybody: Assignment[A], assigned: Assignment[A], tuples: Tuples, published: pl.Series
-    ) -> None:
+    def _check_public(self, assigned: Assignment[A], tuples: Tuples) -> None:
         """Raise NotEligible if the values that readers know say too much of somebody."""
         before = self.memory.published
-        sensitive, principle = self.contract.sensitive, self.contract.principle
-        public = readable(assigned.values, before, sensitive).to_numpy()
+        public = readable(assigned.values, before, self.contract.sensitive).to_numpy()
         refuse_own_values(assigned, tuples.group_id, tuples.counterfeit, public)
         if has_several_rows(self.contract):
-            refuse_lone_values(assigned, tuples.group_id, tuples.counterfeit, public, principle.m)
-        if principle.on_value_change == "hold_back":
-            values = everybody.values
-            seen = pl.concat([before, published.cast(pl.String)])
-            public = readable(values, seen, sensitive).to_numpy()
-            refuse_too_few_others(
-                everybody.division, principle.m, lambda taken: self.too_few(public & ~taken, values)
+            refuse_lone_values(
+                assigned, tuples.group_id, tuples.counterfeit, public, self.contract.principle.m
             )
 
     def _assign(self, people: pl.DataFrame) -> Assignment[A]:

@@ -70,7 +70,11 @@ class Schema(Table):
             " m-invariance and its values_per_person: members are never in one group, and those who share a"
             " value share its m candidates. Everybody sees how many values a household has, and nobody may"
             " move to another one"
-        )
+        ),
+        "principle.spread": (
+            "is no longer accepted. Declare coarser bins of the sensitive number, so that each candidate"
+            " value of a person is a wide range"
+        ),
     }
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]

@@ -201,9 +201,6 @@ def _read(tables: Tables, schema: Schema) -> Published:
 ANATOMY = Format(
     name="anatomy",
     columns=_columns,
-    row="No row says which value a person has. The quasi-identifiers of a row are those of one person as they"
-    " are, or of nobody where it is a counterfeit; values stand in a table of their own, and are true of"
-    " somebody in the group. Nothing but the group connects the two tables.",
     read=_read,
     counterfeit_key=lambda schema: [column for column, _ in schema.attributes()],
     refused=_refuse_widths,

@@ -57,8 +57,6 @@ class Format:
     a format without groups."""
     counterfeit_key: Callable[[Any], list[str]] = _no_groups
     """The columns, by our names, of the main table that a counterfeit's row does not share with a person."""
-    row: str = ""
-    """What a published row says of people, in plain words: what of it is true of somebody, and of whom."""
     attack: str = "groups"
     """Which of the attacks judges releases: `groups`, or `join` with the releases before."""
     documents: tuple[str, ...] = ()

@@ -331,10 +331,6 @@ def _share(column: str, attribute: QuasiIdentifier) -> pl.Expr:
 GENERALIZATION = Format(
     name="generalization",
     columns=_columns,
-    row="No row belongs to one person. The intervals of a row are true of everybody in its group, and of"
-    " nobody alone; its value is that of somebody in the group, or of nobody where it is a counterfeit. Read"
-    " as one person's record, a row is true of no one: the release does not say who of the group has which"
-    " value.",
     read=_read,
     counterfeit_key=lambda _schema: [VALUE],
     plots=_plots,

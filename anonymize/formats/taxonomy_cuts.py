@@ -147,9 +147,6 @@ def _columns(schema: View) -> dict[str, list[PublishedColumn]]:
 TAXONOMY_CUTS = Format(
     name="taxonomy_cuts",
     columns=_columns,
-    row="Each row is one person's record under labels that stand for several values each: the labels are true"
-    " of the person, and of others. No row says which of a label's values the person has. Columns that the"
-    " contract keeps are as they are.",
     attack="join",
     documents=(CUTS,),
 )

@@ -11,9 +11,6 @@ and groups are matchings. By König's theorem the edges are K matchings if no ve
 by McDiarmid's these can be chosen such that their sizes differ by at most one. With K = N // m each has at
 least m edges. So people can be grouped exactly if no value of either column is that of more than 1/m of them.
 
-Where a signature's numbers have to be far apart, not all of it may lie in one run of bins that are too close
-to one another (`spread`). So no run may have more than (m - 1)/m of the people either.
-
 With three columns that is not enough: of (1, 1, 1), (1, 2, 2), (2, 1, 2) and (2, 2, 1), any two have a value
 in common. So people may be left over there, who have to be counted.
 
@@ -28,13 +25,11 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3: the same steps f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.limits import Step
@@ -44,7 +39,6 @@ from republish.anonymize.contract.combined import values_of
 from republish.anonymize.kernels.distinct import distinct_combinations
 from republish.anonymize.kernels.heaviest import heaviest_edges
 from republish.anonymize.m_invariance.assignment import assign_most
-from republish.anonymize.m_invariance.spread import Least, near_bins
 from republish.anonymize.people.values import positions
 
 FORBIDDEN = -1e9
@@ -55,9 +49,6 @@ FEW_TRIES, MANY_TRIES = 300, 20_000
 """How long a signature of three columns and more is searched for: of which as many groups as that may be
 taken, and of which one may be, without which everybody else would be left over."""
 
-GAP, NODES = 0.05, 1_000
-"""How near to the best a signature is whose numbers are far apart, and how long it is searched for."""
-
 
 class Combinations(NamedTuple):
     """V combinations of values of C columns."""
@@ -66,10 +57,6 @@ class Combinations(NamedTuple):
     """int64[V, C]: the value of each column, numbered throughout all columns: 0 … D - 1."""
     parts: int
     """D, the values of all columns together."""
-    near: Bools | None = None
-    """bool[W, D]: runs of bins that are too close to one another, where numbers have to be far apart.
-
-    Limited are L = D + W things: a signature has each value once at most, and each run all but once."""
 
     @property
     def columns(self) -> int:
@@ -81,45 +68,39 @@ class Combinations(NamedTuple):
         each = np.repeat(people, self.columns)
         return np.bincount(self.part.ravel(), each, self.parts).astype(np.int64)
 
-    def by_limit(self, people: ByValue) -> Ints:
-        """int64[L]: people by what is limited, from people by combination."""
-        return self._with_runs(self.by_part(people))
-
-    def with_limit(self, combinations: Ints) -> Ints:
-        """int64[n, L]: 1 where some combinations, int[n], have what is limited, and 0 elsewhere."""
+    def with_part(self, combinations: Ints) -> Ints:
+        """int64[n, D]: 1 where some combinations, int[n], have a value, and 0 elsewhere."""
         has = np.zeros((len(combinations), self.parts), np.int64)
         np.put_along_axis(has, self.part[combinations], 1, axis=1)
-        return self._with_runs(has)
+        return has
 
     def of_signatures(self, known: Signatures) -> Ints:
-        """int64[B, L]: how often signatures have what is limited."""
+        """int64[B, D]: how often signatures have each value of a column."""
         has = np.zeros((len(known), self.parts), np.int64)
         for part in self.part.T:
             has[known.bucket, part[known.value]] = 1
-        return self._with_runs(has)
+        return has
 
-    def most(self, size: int | Ints) -> Ints:
-        """int64[…, L]: how often a signature of so many combinations may have it at most."""
-        limited = self.parts + (0 if self.near is None else len(self.near))
-        return np.where(np.arange(limited) < self.parts, 1, np.asarray(size)[..., None] - 1)
+    def most(self, _size: int | Ints) -> int:
+        """How often a signature may have a value of a column at most."""
+        return 1
 
     def excess(self, people: ByValue, m: int) -> Ints:
-        """int64[L]: m times the people with it, less what groups of m may have; if positive, too many."""
-        excess: Ints = m * self.by_limit(people) - self.most(m) * people.sum()
+        """int64[D]: m times the people with a value, less everybody; if positive, too many have it."""
+        excess: Ints = m * self.by_part(people) - people.sum()
         return excess
 
     def are_eligible(self, people: ByValue, m: int) -> bool:
-        """True if groups of m may have everything limited as often as the people do.
+        """True if no value of any column is that of more than 1/m of the people.
 
-        No value of any column is that of more than 1/m of them, and no run of bins that of all but less than
-        1/m. It is necessary for groups of at least m combinations that differ in every column and are far
-        enough apart; with one or two columns and no runs it is sufficient.
+        It is necessary for groups of at least m combinations that differ in every column; with one or two
+        columns it is sufficient.
         """
         return bool(self.excess(people, m).max(initial=0) <= 0)
 
     def room(self, known: Signatures, m: int) -> Callable[[ByValue], ByBucket]:
         """From an m-eligible rest to the most groups of each signature that leave it m-eligible."""
-        takes = self.most(m) * known.sizes[:, None] - m * self.of_signatures(known)
+        takes = known.sizes[:, None] - m * self.of_signatures(known)
 
         def room(rest: ByValue) -> ByBucket:
             most = known.scarcest(rest)
@@ -156,40 +137,15 @@ class Combinations(NamedTuple):
             return Step(np.sort(there[found]), groups)
         return None
 
-    def _with_runs(self, by_part: Ints) -> Ints:
-        if self.near is None:
-            return by_part
-        limited: Ints = np.concatenate([by_part, by_part @ self.near.T.astype(np.int64)], axis=-1)
-        return limited
 
-
-def combinations_of(
-    values: pl.Series, sensitive: Sensitive, spread: Mapping[str, Least] = MappingProxyType({})
-) -> Combinations:
-    """List what combinations of several columns, String[V], are made of; or the values of one column.
-
-    `spread` says how far apart the numbers of a signature are, by the column's name.
-    """
-    columns, names = [], list[tuple[str, str | int]]()
-    for column, declared in zip(values_of(values, sensitive), sensitive.columns, strict=True):
+def combinations_of(values: pl.Series, sensitive: Sensitive) -> Combinations:
+    """List what combinations of several columns, String[V], are made of."""
+    columns, parts = [], 0
+    for column in values_of(values, sensitive):
         there = column.unique().sort()
-        columns.append(len(names) + positions(column, there))
-        names += [(declared.name, value) for value in there]
-    runs = [
-        [(name, value) in {(declared.name, declared.values[at]) for at in run} for name, value in names]
-        for declared in sensitive.columns
-        if declared.name in spread and declared.values is not None
-        for run in near_bins(declared.bins, spread[declared.name])
-        if len(run) > 1
-    ]
-    return Combinations(np.stack(columns, axis=1), len(names), np.array(runs) if runs else None)
-
-
-def have_signature(there: Ints, combinations: Combinations, m: int) -> bool:
-    """Tell whether m of some combinations, int[n], can be a signature; of three columns, if one is found."""
-    one_each = np.ones(len(there), np.int64)
-    search = _Search(one_each, combinations._replace(part=combinations.part[there]), 0)
-    return search.signature(1, m) is not None
+        columns.append(parts + positions(column, there))
+        parts += len(there)
+    return Combinations(np.stack(columns, axis=1), parts)
 
 
 class _Search:
@@ -197,57 +153,30 @@ class _Search:
 
     def __init__(self, people: ByValue, combinations: Combinations, m: int):
         self._people, self._combinations, self._m = people, combinations, m
-        self._by_limit = combinations.by_limit(people)
-        by_part = self._by_limit[: combinations.parts]
-        self._pairs = _Pairs.of(people, combinations.part, by_part)
+        self._by_part = combinations.by_part(people)
+        self._pairs = _Pairs.of(people, combinations.part, self._by_part)
 
     def signature(self, groups: int, size: int) -> Ints | None:
         """Find the combinations of a signature of which so many groups leave the others m-eligible."""
         left = self._people.sum() - groups * size
         if left < 0:
             return None
-        least, most = np.zeros_like(self._by_limit), self._combinations.most(size)
-        if self._m:  # of what is limited, so much that the others have no more of it than they may
-            too_many = self._m * self._by_limit - self._combinations.most(self._m) * left
-            least = np.maximum(-(-too_many // (self._m * groups)), 0)
-            if (least > most).any():
+        required = np.zeros(self._combinations.parts, bool)
+        if self._m:  # so much of a value that the others have no more of it than they may
+            least = -(-(self._m * self._by_part - left) // (self._m * groups))
+            if (least > 1).any():
                 return None
-        parts = self._combinations.parts
-        required = least[:parts] > 0
-        found = self._differing(required, groups, size)
-        if found is None or self._combinations.near is None:
-            return found
-        has = self._combinations.with_limit(found).sum(axis=0)
-        if (has >= least).all() and (has <= most).all():
-            return found
-        return self._by_program(least, most, groups, size)
+            required = least > 0
+        return self._differing(required, groups, size)
 
     def _differing(self, required: Bools, groups: int, size: int) -> Ints | None:
-        """Find combinations that differ in every column and have all values required, near or not."""
+        """Find combinations that differ in every column and have all values required."""
         if self._combinations.columns == 2:
             return self._pairs.matching(required, groups, size)
         tries = FEW_TRIES if groups > 1 else MANY_TRIES
         part = self._combinations.part
         found = distinct_combinations(part, self._people, groups, required, size, tries)
         return found if len(found) else None
-
-    def _by_program(self, least: Ints, most: Ints, groups: int, size: int) -> Ints | None:
-        """Find a signature by an integer program, with between `least` and `most` of everything limited."""
-        usable = np.flatnonzero(self._people >= groups)
-        if len(usable) < size:
-            return None
-        has = scipy.sparse.csr_array(self._combinations.with_limit(usable).T)
-        found = scipy.optimize.milp(
-            -self._pairs.preferred[usable] - 1e-6,
-            integrality=np.ones(len(usable)),
-            bounds=scipy.optimize.Bounds(0, 1),
-            constraints=[
-                scipy.optimize.LinearConstraint(has, least, most),
-                scipy.optimize.LinearConstraint(np.ones((1, len(usable))), size, size),
-            ],
-            options={"mip_rel_gap": GAP, "node_limit": NODES},
-        )
-        return None if found.x is None else usable[found.x > 0.5]
 
 
 class _Pairs(NamedTuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, StrictInt, field_validator
+from pydantic import Field, StrictInt
 
 from republish.anonymize.buckets.parameters import (
     BucketParameters,
@@ -15,8 +14,7 @@ from republish.anonymize.buckets.parameters import (
 )
 from republish.anonymize.contract import Contract
 from republish.anonymize.contract.changes import Change
-from republish.anonymize.m_invariance.spread import check_spread, spread_faults
-from republish.anonymize.promise import EverHad, HeldBack, KnownAlgorithm, Promise, Spread
+from republish.anonymize.promise import EverHad, KnownAlgorithm, Promise
 
 KNOWS_ALGORITHM = "knows_algorithm"
 REGROUP = 0.25
@@ -24,7 +22,6 @@ REGROUP = 0.25
 WHY_NOT = {
     "counterfeit": "a counterfeit that makes a batch eligible never has the frequent value, and the adversary"
     " knows which groups have one",
-    "defer": "people who are held back are known to have a frequent value",
     "wait": "a batch that is held back is known to be ineligible, which tells its people from those whom they"
     " come with in the end",
 }
@@ -47,9 +44,6 @@ class MInvariance(BucketParameters):
     )
     """Against whom 1/m is promised: the `paper`'s adversary, or one who also `knows_algorithm` and how
     frequent each value is among new people, which costs counterfeits. A series keeps it."""
-    spread: Mapping[str, Any] = Field({}, exclude_if=lambda spread: not spread)
-    """How far apart a person's lowest and highest candidate of a sensitive number are at least, by its
-    column: a share of all bins, or `{ratio: 2}`, how many times the one is as large as the other."""
     regroup: float = Field(REGROUP, ge=0, le=1, exclude_if=lambda share: share == REGROUP)
     """Of the groups whose people are all still there, this share is made anew in each release, those with the
     longest intervals first. An adversary learns from groups that are made anew; intervals of those that
@@ -59,36 +53,18 @@ class MInvariance(BucketParameters):
     out, by lot. A signature of s values has room for s/m of a person, since k are known with k/s: rows with
     one more are left out, too."""
 
-    @property
-    def promises_spread(self) -> bool:
-        """True if the numbers of a signature are far apart, by promise."""
-        return bool(self.spread)
-
-    @field_validator("spread")
-    @classmethod
-    def _check_spread(cls, declared: Mapping[str, Any]) -> Mapping[str, Any]:
-        return check_spread(declared)
-
 
 def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     """Faults of a contract: those of every principle of buckets, and what an adversary would gain from."""
     parameters, found = contract.principle, bucket_faults(contract)
-    found += spread_faults(parameters.spread, contract.sensitive)
-    if contract.sensitive.is_several or parameters.spread:
-        what = "several sensitive columns" if contract.sensitive.is_several else "a spread"
-        found += _of_combinations(contract, what)
+    if contract.sensitive.is_several:
+        found += _of_combinations(contract)
     found += _of_several_rows(contract)
     if parameters.adversary != KNOWS_ALGORITHM:
         return found
     if why := WHY_NOT.get(parameters.on_ineligible):
         message = f"{parameters.on_ineligible} is refused with adversary: knows_algorithm, because {why}"
         found.append(("principle.on_ineligible", f"{message}. Write refuse"))
-    if parameters.on_value_change == "hold_back":
-        message = (
-            "hold_back is refused with adversary: knows_algorithm, whose proof exchanges values of a bucket"
-            " for everybody who was ever in it. Write separate or refuse"
-        )
-        found.append(("principle.on_value_change", message))
     if contract.sensitive.not_sensitive:
         message = "is refused with adversary: knows_algorithm, for whom every value counts as sensitive"
         found.append(("sensitive.not_sensitive", f"{message}. Leave one of the two out"))
@@ -122,7 +98,6 @@ def _of_several_rows(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
         faults.append(("principle.values_per_person", message))
     for is_there, key, what, way_out in (
         (contract.sensitive.is_several, "sensitive", "several sensitive columns", "publish one column"),
-        (bool(parameters.spread), "principle.spread", "a spread", "leave it out"),
         (bool(contract.sensitive.not_sensitive), "sensitive.not_sensitive", "not_sensitive", "leave it out"),
         (bool(contract.corrections), "corrections", "corrections", "begin a new series"),
         (parameters.adversary == KNOWS_ALGORITHM, "principle.adversary", KNOWS_ALGORITHM, "write paper"),
@@ -146,27 +121,22 @@ def _of_several_rows(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     return faults
 
 
-def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[str, str]]:
-    """List what a contract with several sensitive columns, or a spread, can't have yet."""
-    parameters, faults = contract.principle, []
-    is_several = contract.sensitive.is_several
+def _of_combinations(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
+    """List what a contract with several sensitive columns can't have."""
+    parameters, what, faults = contract.principle, "several sensitive columns", []
     if parameters.on_value_change == "separate":
-        why = (
-            "where one column of a person changed, every signature with the new combination has a value of"
-            " the earlier ones"
-            if is_several
-            else "whether values outside of a person's signature are far enough apart is not planned"
+        message = (
+            f"must be refuse with {what}: where one column of a person changed, every signature with the new"
+            " combination has a value of the earlier ones. Write refuse"
         )
-        message = f"must be hold_back or refuse with {what}: {why}. Write one of the two"
         faults.append(("principle.on_value_change", message))
     if parameters.on_ineligible == "counterfeit":
-        of_what = "combinations" if is_several else "numbers"
         message = (
             f"counterfeit is refused with {what}: what counterfeits that make a batch eligible give away of"
-            f" {of_what} is not known. Write refuse, wait or defer"
+            " combinations is not known. Write refuse or wait"
         )
         faults.append(("principle.on_ineligible", message))
-    if is_several and parameters.m == 2 and parameters.people_per_group == 1:
+    if parameters.m == 2 and parameters.people_per_group == 1:
         message = (
             f"must be 2 with {what} and m = 2: few people have the same combination as somebody who left. So"
             " people share a group with a counterfeit and nobody else, and an adversary who knows how"
@@ -175,35 +145,25 @@ def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[s
         )
         faults.append(("principle.people_per_group", message))
     if parameters.adversary == KNOWS_ALGORITHM:
-        to_what = "combinations" if is_several else "numbers that are far apart"
         message = (
             f"knows_algorithm is refused with {what}: its proof exchanges two values, and was not extended to"
-            f" {to_what}. Write paper, or {'publish one column' if is_several else 'leave spread out'}"
+            " combinations. Write paper, or publish one column"
         )
         faults.append(("principle.adversary", message))
     if contract.corrections:
-        why = (
-            "where one column was wrong, every signature with the right combination has a value of"
-            " the earlier ones"
-            if is_several
-            else "whether values outside of a person's signature are far enough apart is not planned"
+        message = (
+            f"are refused with {what}: where one column was wrong, every signature with the right combination"
+            " has a value of the earlier ones. Begin a new series"
         )
-        faults.append(("corrections", f"are refused with {what}: {why}. Begin a new series"))
+        faults.append(("corrections", message))
     return faults
 
 
 def promise(parameters: MInvariance) -> Promise:
-    """Promise what every principle of buckets does, and 1/m against the adversary that the contract names.
-
-    What is promised of people who are held back is about several sensitive columns alone.
-    """
+    """Promise what every principle of buckets does, and 1/m against the adversary that the contract names."""
     promised = bucket_promise(parameters)
-    if parameters.spread:
-        promised = Promise(*promised, Spread(parameters.spread))
     if parameters.values_per_person is not None:
         promised = Promise(EverHad(1 / parameters.m), *promised)
-    if parameters.on_ineligible == "defer":
-        promised = Promise(*promised, HeldBack(1 / parameters.m))
     if parameters.adversary != KNOWS_ALGORITHM:
         return promised
     return Promise(KnownAlgorithm(1 / parameters.m), *promised)
@@ -233,18 +193,4 @@ def parameter_changes(before: MInvariance, now: MInvariance) -> list[Change]:
         )
         what = f"{before.values_per_person} -> {now.values_per_person}"
         changes.append(Change("values_per_person", what, "safe" if is_fewer else "consent", why))
-    if now.spread != before.spread:
-        why = (
-            "People keep the signature that they have, whose numbers are as far apart as they were promised."
-        )
-        what = f"{_in_words(before.spread)} -> {_in_words(now.spread)}"
-        changes.append(Change("spread", what, "new series", why))
     return changes
-
-
-def _in_words(spread: Mapping[str, Any]) -> str:
-    each = (
-        f"{name}: {{ratio: {least['ratio']:g}}}" if isinstance(least, Mapping) else f"{name}: {least:g}"
-        for name, least in spread.items()
-    )
-    return f"{{{', '.join(each)}}}"

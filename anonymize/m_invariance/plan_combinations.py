@@ -25,7 +25,6 @@ from republish.anonymize.buckets.plan import (
 from republish.anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 from republish.anonymize.errors import NotEligible, smaller
 from republish.anonymize.m_invariance.combinations import Combinations
-from republish.anonymize.m_invariance.deferred import eligible_part, give_up_groups
 from republish.anonymize.m_invariance.neighbourhoods import Chosen, choose_neighbours
 from republish.anonymize.rounding import whole_below
 
@@ -53,8 +52,7 @@ def plan_combinations(
     m, rng, least
         As for `make_plan`.
     on_ineligible
-        No release of inserted people who can't be grouped (`refuse`), all inserted people wait (`wait`), or
-        the others are published without them (`defer`).
+        No release of inserted people who can't be grouped (`refuse`), or all inserted people wait (`wait`).
     arrivals
         int64[V, R]: inserted people by combination and cell, if new groups are to be of neighbours.
 
@@ -67,27 +65,19 @@ def plan_combinations(
     known, need = counts.signatures, shortages(counts.signatures, counts.bound)
     open_need = need * (known.sizes >= m)[known.bucket]
     groups = known.most(counts.bound)
-    free = eligible_part(counts.free, combinations, m, rng) if on_ineligible == "defer" else counts.free
     places = known.by_value(open_need)
     near = None if arrivals is None else partial(choose_neighbours, arrivals=arrivals, rng=rng)
-    placed = _everybody(free, places, combinations, m, known, groups, near)
+    placed = _everybody(counts.free, places, combinations, m, known, groups, near)
     if near is not None and placed.left.any():  # perhaps nobody is, if neighbours are not preferred
-        placed = _everybody(free, places, combinations, m, known, groups)
+        placed = _everybody(counts.free, places, combinations, m, known, groups)
     if placed.left.any() and on_ineligible == "refuse":
         raise NotEligible(_why_not(counts, placed.left, combinations, m))
-    number: ByBucket | None = placed.groups
-    if placed.left.any() and on_ineligible == "wait":
-        number = None
-    elif placed.left.any():
-        batch = counts.free, counts.free - free
-        number = give_up_groups(placed.groups, placed.left, placed.signatures, batch, combinations, m, rng)
-    if number is None:  # all of them wait
+    if placed.left.any():  # all of them wait
         nobody = np.zeros_like(counts.free)
         placed = _everybody(nobody, nobody, combinations, m, known, groups)
-        number = placed.groups
     lacking = people_lacking(known, counts.bound + need, counts.bound, least)
     filled = scatter(placed.moved, open_need, known, rng, lacking)
-    assigned = number[placed.signatures.bucket]
+    assigned = placed.groups[placed.signatures.bucket]
     grown = (0, len(assigned) - len(need))
     plan = Plan(
         signatures=placed.signatures,
@@ -155,7 +145,7 @@ def _fill(free: ByValue, need: ByValue, combinations: Combinations, m: int) -> B
     if not most.any() or combinations.are_eligible(free - most, m):
         return most
     here = np.flatnonzero(most)
-    has = combinations.with_limit(here)
+    has = combinations.with_part(here)
     excess = combinations.excess(free, m)
     used = np.vstack([(combinations.most(m) - m * has).T.astype(float), np.eye(len(here))])
     moved = np.zeros_like(most)
@@ -199,15 +189,7 @@ def _why_not(counts: Counts, left: ByValue, combinations: Combinations, m: int) 
             f" column, and at most {people // m}, 1/{m} of them, may: each of a group of {m} has another"
             f" value. {way_out} {smaller('m', people, most)}"
         )
-    if not combinations.are_eligible(free, m):
-        near = int(combinations.by_limit(free)[combinations.parts :].max())
-        return (
-            f"{near} of the {people} inserted people have numbers that are too close to one another"
-            f" (principle.spread), and at most {people * (m - 1) // m} of them may, so that each group of"
-            f" {m} has one that is not. {way_out} choose a smaller spread or a larger m"
-        )
-    apart = " and whose numbers are far enough apart" if combinations.near is not None else ""
     return (
         f"{left.sum()} of the {people} inserted people are left over: no {m} combinations of values were"
-        f" found among them that differ in every sensitive column{apart}. {way_out} choose a smaller m"
+        f" found among them that differ in every sensitive column. {way_out} choose a smaller m"
     )

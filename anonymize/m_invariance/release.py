@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -12,16 +12,15 @@ import polars as pl
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.assign import Assignment, Planned, RegionalDemand
 from republish.anonymize.buckets.counts import Plan
-from republish.anonymize.buckets.divide import UNDECIDED, Division, divide_people
+from republish.anonymize.buckets.divide import Division, divide_people
 from republish.anonymize.buckets.figures import BucketFigures
 from republish.anonymize.buckets.further import plan_weighed
 from republish.anonymize.buckets.release import BucketRelease, Tuples
-from republish.anonymize.columns import PSEUDONYM, VALUE, most_of
+from republish.anonymize.columns import PSEUDONYM
 from republish.anonymize.contract import Contract
-from republish.anonymize.contract.combined import values_of
 from republish.anonymize.figures import Total
 from republish.anonymize.m_invariance.assign_units import assign_units
-from republish.anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
+from republish.anonymize.m_invariance.combinations import Combinations, combinations_of
 from republish.anonymize.m_invariance.companions import COMPANIONS
 from republish.anonymize.m_invariance.family import InitialGroups
 from republish.anonymize.m_invariance.lasting_groups import TOGETHER
@@ -59,18 +58,6 @@ class WholeGroupFigures(BucketFigures):
 
     apart: Total
     """People in buckets of people whose value changed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeferredFigures(BucketFigures):
-    """Figures where the fewest people are held back (`defer`), of several sensitive columns."""
-
-    deferred_now: Total
-    """New people who are held back."""
-    deferred_alike: Total
-    """The most of these who have the same value in every column; of shards the sum, which is no less."""
-    deferred_alike_in_a_column: Total
-    """The most of these who have the same value in one column; of shards the sum, which is no less."""
 
 
 def release(
@@ -123,8 +110,8 @@ class _Release(BucketRelease[MInvariance, _Planned]):
             return _Planned(plan=whole.plan, codes=codes, apart=whole.apart)
         # Whoever lacks a value lives in the middle of its domain: near to as many people as can be.
         shares, several = normalised(codes, self.contract, missing=0.5), None
-        if sensitive.is_several or principle.spread:
-            several = combinations_of(values, sensitive, principle.spread)
+        if sensitive.is_several:
+            several = combinations_of(values, sensitive)
         counted = counted_in(self.contract)
         plan, regional = _nearby(
             division, shares, principle, several, self.draw, counted, weighs=self.number > 1
@@ -179,15 +166,6 @@ class _Release(BucketRelease[MInvariance, _Planned]):
     def _grouping(self) -> pl.DataFrame:
         return self.state.tables.get(GROUPING, pl.DataFrame({"key": [self.draw("grouping").bytes(32)]}))
 
-    def too_few(self, outside: Bools, values: pl.Series) -> bool:
-        if super().too_few(outside, values):
-            return True
-        sensitive, principle = self.contract.sensitive, self.contract.principle
-        if not (sensitive.is_several or principle.spread):
-            return False
-        several = combinations_of(values, sensitive, principle.spread)
-        return not have_signature(np.flatnonzero(outside), several, principle.m)
-
     def publish(self, assigned: Assignment[_Planned]) -> Tuples:
         secret, tables = self._grouping["key"].item(), self.state.tables
         before, companions = tables.get(TOGETHER), tables.get(COMPANIONS)
@@ -206,24 +184,7 @@ class _Release(BucketRelease[MInvariance, _Planned]):
             tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
             people = int(apart[assigned.bucket].sum())
             return tables, WholeGroupFigures.counted(everybody, plan, in_use, apart=people)
-        sensitive = self.contract.sensitive
-        if not sensitive.is_several or self.contract.principle.on_ineligible != "defer":
-            return tables, BucketFigures.counted(everybody, plan, in_use)
-        is_new = (everybody.bucket == UNDECIDED) & (everybody.queue < len(everybody.counts.free))
-        deferred = self.everybody.filter(is_new).join(assigned.hosted, on=PSEUDONYM, how="anti")[VALUE]
-        return tables, DeferredFigures.counted(
-            everybody,
-            plan,
-            in_use,
-            deferred_now=len(deferred),
-            deferred_alike=_most_alike([deferred]),
-            deferred_alike_in_a_column=_most_alike(values_of(deferred, sensitive)),
-        )
-
-
-def _most_alike(columns: Sequence[pl.Series]) -> int:
-    """The most people who have the same value in one of some columns."""
-    return max(int(most_of(one.value_counts()["count"]) or 0) for one in columns)
+        return tables, BucketFigures.counted(everybody, plan, in_use)
 
 
 def _nearby(
@@ -239,7 +200,7 @@ def _nearby(
     """A plan with few counterfeits, and from where the people come whom it moves."""
     if several is not None:
         cells = find_cells(shares, ENTRIES / max(len(several.part), 1))
-        is_near = several.columns > 1 and several.near is None and cells.leaves.number > 1
+        is_near = several.columns > 1 and cells.leaves.number > 1
         plan, elsewhere = plan_combinations(
             division.counts,
             several,

@@ -11,7 +11,6 @@ from republish.anonymize.promise.breach import BreachProbability
 from republish.anonymize.promise.candidates import Candidates, Signatures
 from republish.anonymize.promise.equivalence import Equivalence
 from republish.anonymize.promise.ever_had import EverHad
-from republish.anonymize.promise.held_back import HeldBack
 from republish.anonymize.promise.join import Join, Linkability, LinkedValues
 from republish.anonymize.promise.known_algorithm import KnownAlgorithm
 from republish.anonymize.promise.minimum_people import MinimumPeople
@@ -19,7 +18,6 @@ from republish.anonymize.promise.part import Part, Promise, Scope
 from republish.anonymize.promise.registry import KINDS, promise_of
 from republish.anonymize.promise.reidentification import KAnonymity, LDiversity
 from republish.anonymize.promise.share import LargestShare
-from republish.anonymize.promise.spread import Spread
 
 __all__ = [
     "KINDS",
@@ -28,7 +26,6 @@ __all__ = [
     "Candidates",
     "Equivalence",
     "EverHad",
-    "HeldBack",
     "Join",
     "KAnonymity",
     "KnownAlgorithm",
@@ -42,6 +39,5 @@ __all__ = [
     "Promise",
     "Scope",
     "Signatures",
-    "Spread",
     "promise_of",
 ]

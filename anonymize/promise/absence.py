@@ -38,7 +38,7 @@ class Absence(Part):
         "deferred",
         (
             "People of the last table who were held back, then or before, while others who were new were"
-            " published (on_ineligible: defer): {}. Whoever knows that they were in the table knows that they"
+            " published: {}. Whoever knows that they were in the table knows that they"
             " had a value that was too frequent then. What is promised of values is not promised of theirs."
         ),
     )

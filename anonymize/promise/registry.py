@@ -16,7 +16,6 @@ from republish.anonymize.promise.candidates import Candidates, Signatures
 from republish.anonymize.promise.check import Check
 from republish.anonymize.promise.equivalence import Equivalence
 from republish.anonymize.promise.ever_had import EverHad
-from republish.anonymize.promise.held_back import HeldBack
 from republish.anonymize.promise.join import Linkability, LinkedValues
 from republish.anonymize.promise.known_algorithm import KnownAlgorithm
 from republish.anonymize.promise.minimum_people import MinimumPeople
@@ -24,7 +23,6 @@ from republish.anonymize.promise.part import Part, Promise, Scope
 from republish.anonymize.promise.reidentification import KAnonymity, LDiversity
 from republish.anonymize.promise.rules import PUBLICATION, RULES, ReleaseRule
 from republish.anonymize.promise.share import LargestShare
-from republish.anonymize.promise.spread import Spread
 
 KINDS: tuple[type[Part], ...] = (
     Signatures,
@@ -35,8 +33,6 @@ KINDS: tuple[type[Part], ...] = (
     Posterior,
     BreachProbability,
     Equivalence,
-    Spread,
-    HeldBack,
     LinkedValues,
     Linkability,
     KnownAlgorithm,

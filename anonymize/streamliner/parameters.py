@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, StrictInt, field_validator, model_validator
 
-from republish.anonymize.buckets.parameters import PeoplePerGroup
+from republish.anonymize.buckets.parameters import OnIneligible, OnValueChange, PeoplePerGroup
 from republish.anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
 
@@ -27,9 +27,9 @@ class StreamlinerParameters(Parameters):
     """Of no effect, and accepted for older contracts."""
     then: Literal["m_invariance"] | None = None
     """What later releases follow, with m = l; without it, the series has one release."""
-    on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
+    on_ineligible: OnIneligible = "refuse"
     """For the releases after the first, as m_invariance has it."""
-    on_value_change: Literal["separate", "hold_back", "refuse"] = "separate"
+    on_value_change: OnValueChange = "separate"
     """For the releases after the first, as m_invariance has it."""
 
     people_per_group: PeoplePerGroup = 1

@@ -5,10 +5,8 @@ value, before each release: one of three that follow each value, or any. In the 
 the 50 values leave ten times as often as others. Whoever knows of half of the people how values change
 guesses those of the other half, old and new ones of people whose value changed to one outside of their
 candidates, and the last ones of people who left (`anonymize.attack.measures.known_changes`, as each audit
-does). *Certain* is the share of changed people whose old value has a probability of 99 %, and is right. With
-`hold_back`, people are not published while their value is outside of their candidates, and whoever misses
-them knows that it is. *Held back* is the share of the people of the last release; *changed* counts who comes
-back, too.
+does). *Certain* is the share of changed people whose old value has a probability of 99 %, and is
+right. *Held back* is the share of the people of the last release; *changed* counts who comes back, too.
 """
 
 from __future__ import annotations
@@ -39,9 +37,7 @@ def tables(people: int = 12_000, releases: int = 20, m: tuple[int, ...] = (4, 8)
     for least in m:
         for how, follows, leaves, policy in (
             ("three follow each value", True, False, "separate"),
-            ("three follow each value", True, False, "hold_back"),
             ("any follows any", False, False, "separate"),
-            ("any follows any", False, False, "hold_back"),
             ("three make people leave", False, True, "separate"),
         ):
             series = _series(people, releases, follows=follows, leaves=leaves)

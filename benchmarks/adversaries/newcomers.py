@@ -85,7 +85,7 @@ def _attacked(
     true = shuffled.select(person="person_id", true=value)
     sensitive = [{"name": name, "values": sorted(everybody[name].unique())} for name in columns]
     declared = census_contract() | {"sensitive": sensitive if len(columns) > 1 else sensitive[0]}
-    change = {"on_value_change": "refuse", "on_ineligible": "defer", "effort": "fast"}
+    change = {"on_value_change": "refuse", "on_ineligible": "wait", "effort": "fast"}
     contract = contract_of(declared, name="m_invariance", m=m, **change)
     found, seen, before = [], pl.DataFrame(schema={"person": pl.Int64}), None
     snapshots = dynamic_series(shuffled, people, people // 10, releases, seed)

@@ -162,7 +162,7 @@ def _contract(declared: dict[str, Any], snapshots: Sequence[Any], columns: Seque
         name: sorted({value for _, one in snapshots for value in one[name].unique()}) for name in columns
     }
     sensitive: Any = [{"name": name, "values": values[name]} for name in columns]
-    others: dict[str, Any] = {"m": m, "on_value_change": "refuse", "on_ineligible": "defer"}
+    others: dict[str, Any] = {"m": m, "on_value_change": "refuse", "on_ineligible": "wait"}
     if m == 2 and len(columns) > 1:
         others["people_per_group"] = 2
     named = declared | {"sensitive": sensitive if len(columns) > 1 else sensitive[0]}

@@ -34,7 +34,7 @@ HEADINGS = (
 def tables(
     people: int = 100_000,
     shares: tuple[float, ...] = (0.0985, 0.101, 0.12),
-    policies: tuple[str, ...] = ("counterfeit", "defer"),
+    policies: tuple[str, ...] = ("counterfeit", "wait"),
 ) -> Iterator[Table]:
     """A row for each release of each share and policy."""
     update, rows = people // 10, []

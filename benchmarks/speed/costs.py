@@ -43,9 +43,9 @@ TWO_COLUMNS = {
     "principle": {
         "name": "m_invariance",
         "m": 4,
-        "on_ineligible": "defer",
+        "on_ineligible": "wait",
         "people_per_group": 2,
-        "on_value_change": "hold_back",
+        "on_value_change": "refuse",
     },
 }
 

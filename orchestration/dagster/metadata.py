@@ -34,7 +34,6 @@ from republish.orchestration.dagster.names import (
     asset_key,
     key_of,
 )
-from republish.orchestration.dagster.preview import preview
 from republish.orchestration.engine import the_engine
 from republish.orchestration.over_releases import over_releases, what_changed
 from republish.orchestration.readers.datapackage.dated import undated
@@ -136,9 +135,6 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
     """The folder, what the chain of manifests is checked by, and a report of the release."""
     return {
         "report": dg.MetadataValue.md(_report(series, release, publication.manifest)),
-        "ten published rows, and what is true of whom": dg.MetadataValue.md(
-            preview(series.contract, publication.folder)
-        ),
         "folder": dg.MetadataValue.path(publication.folder),
         "release before": dg.MetadataValue.md(_release_before(series, release, publication.manifest)),
         "history.duckdb": dg.MetadataValue.md(_in_history(series, release)),

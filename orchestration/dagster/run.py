@@ -17,7 +17,6 @@ from republish.orchestration.dagster.assets import CANDIDATE
 from republish.orchestration.dagster.factory import product_definitions
 from republish.orchestration.dagster.instance import few_disk_waits
 from republish.orchestration.dagster.names import COMMAND, DELTA, PUBLICATION, SNAPSHOT, job_name
-from republish.orchestration.dagster.openlineage import told_to_openlineage
 from republish.orchestration.dagster.workers import working
 from republish.orchestration.engine.local import workers_kept
 from republish.orchestration.series.series import Series
@@ -55,8 +54,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     try:
         heard = cast("TextIO", _WithoutSql(sys.stderr))
         waits = few_disk_waits(series.home.dagster.resolve())
-        told = told_to_openlineage(series, release, run)
-        with told, waits, workers_kept(), working(series.home, run, is_over), redirect_stderr(heard):
+        with waits, workers_kept(), working(series.home, run, is_over), redirect_stderr(heard):
             made = job.execute_in_process(
                 partition_key=release,
                 instance=instance,

@@ -34,7 +34,6 @@ NAMES = {
     "above": "links above what was promised",
     "safe": "weight that a cut has to exceed",
     "smallest cut": "smallest weight of a cut",
-    "smallest spread": "least spread of a group's values (share of all bins)",
     "uneven": "people beyond whole groups",
     "people": "people compared",
     "uncovered": "not covered",

@@ -62,7 +62,7 @@ COLUMN_NAMES = st.lists(NASTY | st.text(min_size=1, max_size=9), min_size=5, max
 ORDINARY = ("patient", "years", "sex", "admitted", "illness")
 """What the columns are called where nothing is the matter: identifier, three quasi-identifiers, value."""
 PARAMETERS = {
-    "m_invariance": {"name": "m_invariance", "m": 2, "on_ineligible": "defer"},
+    "m_invariance": {"name": "m_invariance", "m": 2, "on_ineligible": "wait"},
     "e_equivalence": {
         "name": "e_equivalence",
         "m": 3,
@@ -71,7 +71,7 @@ PARAMETERS = {
         "people_per_group": 2,
     },
     "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "minimum", "on_ineligible": "wait"},
-    "streamliner": {"name": "streamliner", "l": 2, "then": "m_invariance", "on_ineligible": "defer"},
+    "streamliner": {"name": "streamliner", "l": 2, "then": "m_invariance", "on_ineligible": "wait"},
 }
 
 

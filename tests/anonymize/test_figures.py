@@ -12,7 +12,6 @@ from republish.anonymize.attack.figures import (
     CandidateFigures,
     LinkageFigures,
     MinimumPeopleFigures,
-    SpreadFigures,
 )
 from republish.anonymize.figures import Figures, FromCounts, MeanBy, Total, combined, reached
 from republish.anonymize.global_guarantee.forecast import releases_of_most
@@ -52,8 +51,6 @@ def test_medians_and_means_of_a_whole_are_those_of_all_its_people(shards):
     middle = everybody[(len(everybody) - 1) // 2] if everybody else None
     assert whole.median_candidates == middle
     assert whole.mean_candidates == (pytest.approx(sum(everybody) / len(everybody)) if everybody else None)
-    spread = SpreadFigures.of_all([SpreadFigures(by_spread=Counter(shard)) for shard in shards])
-    assert len(shards) == 1 or spread.median_spread == middle
 
 
 def test_what_serves_to_combine_is_not_stated():

@@ -277,13 +277,6 @@ class TestContracts:
             contract_of("intervals", [{**column, "missing": "publish"}])
         contract_of("intervals", [{**column, "missing": "leave_out"}])
 
-    def test_a_missing_number_is_far_from_none(self):
-        bins = {"kind": "number", "bins": [0, 10, 20, 30, 40], "missing": "publish"}
-        spread = {**PRINCIPLES["intervals"], "spread": {"disease": 0.1}, "on_value_change": "hold_back"}
-        with pytest.raises(ContractError, match="beside missing: publish"):
-            contract_of(spread, sensitive=bins)
-        contract_of(spread, sensitive={**bins, "missing": "leave_out"})
-
     def test_no_value_is_listed_so(self):
         with pytest.raises(ContractError, match="which missing: publish adds"):
             contract_of("intervals", sensitive={"values": [MISSING, *VALUES], "missing": "publish"})

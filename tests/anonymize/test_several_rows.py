@@ -358,7 +358,7 @@ def test_people_with_one_row_have_the_pseudonyms_they_always_had():
         ({"principle": DECLARED["principle"] | {"values_per_person": 8}}, "Write 7 or less"),
         ({"principle": DECLARED["principle"] | {"m": 12, "values_per_person": 2}}, "Write 1 or less"),
         ({"principle": DECLARED["principle"] | {"m": 13, "values_per_person": 1}}, "Choose a smaller m"),
-        ({"principle": DECLARED["principle"] | {"on_ineligible": "defer"}}, "Write refuse or wait"),
+        ({"principle": DECLARED["principle"] | {"on_ineligible": "counterfeit"}}, "Write refuse or wait"),
         ({"principle": DECLARED["principle"] | {"people_per_group": 2}}, "Leave it out"),
         ({"principle": DECLARED["principle"] | {"on_value_change": "refuse"}}, "Write separate"),
         ({"principle": DECLARED["principle"] | {"adversary": "knows_algorithm"}}, "Write paper"),

@@ -32,13 +32,13 @@ from tests.series import entered
 
 M = 4
 BUCKETS = {
-    "m_invariance": {"name": "m_invariance", "m": M, "on_ineligible": "defer"},
-    "exact": {"name": "m_invariance", "m": M, "on_ineligible": "defer", "format": "anatomy"},
-    "e_equivalence": {"name": "e_equivalence", "m": M, "e": 3, "on_ineligible": "defer"},
+    "m_invariance": {"name": "m_invariance", "m": M, "on_ineligible": "wait"},
+    "exact": {"name": "m_invariance", "m": M, "on_ineligible": "wait", "format": "anatomy"},
+    "e_equivalence": {"name": "e_equivalence", "m": M, "e": 3, "on_ineligible": "wait"},
 }
 STREAMLINER = {"name": "streamliner", "l": M}
 GUARANTEE = {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 4}
-THEN = {**STREAMLINER, "method": "rda", "then": "m_invariance", "on_ineligible": "defer"}
+THEN = {**STREAMLINER, "method": "rda", "then": "m_invariance", "on_ineligible": "wait"}
 SERIES = {**BUCKETS, "then": THEN}
 
 
@@ -88,7 +88,7 @@ def test_a_persons_groups_publish_the_same_values_as_often_or_no_value_twice(pri
 @examples(10)
 def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_there_is(seed):
     snapshots = tables(random(seed), people=24, releases=3, change=0.05, sick=SICK[:5])
-    principle = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "defer"}
+    principle = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "wait"}
     made = list(released(contract(principle), snapshots))
     assert not broken(made, everything=True)
 
@@ -98,7 +98,7 @@ def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_
 def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(seed):
     """Found by trying each table: the chain promises that no person is known to have the value of another."""
     snapshots = tables(random(seed), people=8, releases=2, churn=0.25, change=0, sick=SICK[:3])
-    principle = {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "defer"}
+    principle = {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "wait"}
     releases = [list(groups(*one).values()) for one in released(contract(principle), snapshots)]
     alone = {p for some in releases for members, values in some if set(values) == {NONE} for p in members}
     found = [{p: value.split()[0] for p, value in one.items()} for one in every_table(releases)]
@@ -106,7 +106,7 @@ def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(se
         assert any(values[one] != values[other] for values in found)
 
 
-@pytest.mark.parametrize("principle", [{"name": "m_invariance", "m": 3, "on_ineligible": "defer"}])
+@pytest.mark.parametrize("principle", [{"name": "m_invariance", "m": 3, "on_ineligible": "wait"}])
 @given(seed=st.integers(0, 2**32))
 @examples(30)
 def test_counting_every_table_leaves_each_sensitive_value_at_most_one_in_m(principle, seed):
@@ -265,7 +265,7 @@ def test_a_contract_says_which_values_may_be_known(fault):
 
 
 def test_fewer_listed_values_than_m_are_enough_if_one_may_be_known():
-    few = contract({"name": "m_invariance", "m": M, "on_ineligible": "defer"}, values=["flu", NONE])
+    few = contract({"name": "m_invariance", "m": M, "on_ineligible": "wait"}, values=["flu", NONE])
     people = {f"p{i}": [i % 100, i, NONE if i % 5 else "flu"] for i in range(50)}
     (made,) = released(few, [table(people)])
     assert any(set(values) == {"flu", NONE} for _, values in groups(*made).values())

@@ -148,11 +148,9 @@ def data_package(
 
 
 def _held_back(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """How many people of the table are held back, and whether for their own value; nothing if nobody is."""
+    """How many people of the table are held back, none of them for their own value; nothing if nobody is."""
     people = int(stated.get("counts", stated).get("held_back", 0))
-    chosen = stated["principle"]
-    by_value = chosen.get("on_ineligible") == "defer" or chosen.get("on_value_change") == "hold_back"
-    return {"held_back": {"people": people, "by_value": by_value}} if people else {}
+    return {"held_back": {"people": people, "by_value": False}} if people else {}
 
 
 def _path(table: str, files: Iterable[str]) -> str | list[str]:

@@ -46,14 +46,14 @@ def crowd(values, first=0):
     return {f"p{first + n:03d}": value for n, value in enumerate(values)}
 
 
-def released(declared, *tables, missing=()):
-    """`(contract, people, candidate)` of each table, and the tables' last release without those `missing`."""
+def released(declared, *tables, missing=(), at=None):
+    """`(contract, people, candidate)` of each table; the last release, or that `at`, without those `missing`."""
     state, made = State.empty(), []
     for number, table in enumerate(tables, start=1):
         people = entered(table if isinstance(table, pl.DataFrame) else snapshot(table), declared)
         people = combine(people, declared.table_schema)
         is_missing = (
-            people["identifier"].is_in(list(missing)) if number == len(tables) else pl.Series([False])
+            people["identifier"].is_in(list(missing)) if number == (at or len(tables)) else pl.Series([False])
         )
         candidate = principle_of(declared).release(
             people.filter(~is_missing).drop("identifier"),
@@ -131,13 +131,6 @@ def test_a_person_who_waits_in_three_releases_excuses_one_of_those_who_are_missi
     assert [absence(last)[name] for name in ("people", "undecided", "broken")] == [2, 1, 1]
 
 
-def test_somebody_who_is_held_back_with_enough_values_left_keeps_the_promise():
-    declared, people = contract(M_INVARIANCE | {"on_value_change": "hold_back"}), crowd("abab")
-    _, last = attack_releases(released(declared, people, people | {"p000": "c"}))
-    assert last.holds
-    assert (absence(last)["people"], absence(last)["found"]) == (1, 3)
-
-
 def test_all_people_of_a_signature_may_be_held_back_where_company_is_promised():
     """Where all who had a signature are missing, they may have its values; where others are there, none."""
     declared, people = contract(M_INVARIANCE | {"m": 4, "people_per_group": 2}), crowd("abcdabcd")
@@ -151,51 +144,36 @@ def test_all_people_of_a_signature_may_be_held_back_where_company_is_promised():
 
 def test_a_value_that_may_be_known_counts_once_and_nothing_is_promised_of_who_has_it():
     sensitive = {"name": "value", "values": ["a", "b", "c", "none"], "not_sensitive": ["none"]}
-    declared = contract(M_INVARIANCE | {"m": 3, "on_value_change": "hold_back"}, sensitive)
+    declared = contract(M_INVARIANCE | {"m": 3}, sensitive)
     people = crowd(["a", "b", "c"] * 4 + ["none"] * 12)
     made = released(declared, people)
     with_a = {name for name in people if "none" not in signature(made[0], name)}
     if not with_a:
         pytest.skip("everybody is beside somebody with none")
     person = min(with_a)
-    with pytest.raises(NotEligible, match="fewer than m"):
-        released(declared, people, people | {person: "none"})
     *_, last = attack_releases(released(declared, people, people | {person: "none"}, missing=[person]))
     assert absence(last)["people"] == 0
-
-
-def test_of_several_columns_combinations_count_that_differ_in_every_column():
-    columns = [{"name": name, "values": list("abcd")} for name in ("value", "care")]
-    declared = contract(M_INVARIANCE | {"on_value_change": "hold_back", "people_per_group": 2}, columns)
-    alone = declared.principle.model_copy(update={"people_per_group": 1})  # so few people are a test's alone
-    declared = declared.model_copy(update={"principle": alone})
-    first = snapshot(crowd("abab")).with_columns(care=pl.Series(list("abab")))
-    # Outside of {aa, bb} there are ca, cb and cc: they have the first column in common, or the second one.
-    second = snapshot(crowd("cbab") | crowd("cbab", 100)).with_columns(care=pl.Series(list("abababab")))
-    made = released(declared, first, second, missing=["p000", *crowd("abab", 100)])
-    *_, last = attack_releases(made)
-    assert (absence(last)["broken"], absence(last)["found"]) == (1, 1)
 
 
 def test_people_who_were_deferred_are_counted_for_good_and_those_who_waited_are_not():
     first = crowd("abcde" * 4)
     later = first | crowd("aaaaab", 100)
     tables = (first, later, later | crowd("bcdebcdebcde", 200))
+    made = released(contract(M_INVARIANCE | {"on_ineligible": "wait"}), *tables)
+    assert [candidate.figures.held_back for _, _, candidate in made] == [0, 6, 0]
+    partly = first | crowd("abab", 100)
+    later = partly | crowd("ab", 200)
+    deferred = released(contract(M_INVARIANCE), first, partly, later, missing=["p100", "p101"], at=2)
     figures = {}
-    for policy in ("defer", "wait"):
-        declared = contract(M_INVARIANCE | {"on_ineligible": policy})
-        made = released(declared, *tables)
-        held_back = [candidate.figures.held_back for _, _, candidate in made]
-        assert held_back == ([0, 4, 0] if policy == "defer" else [0, 6, 0])
-        found = list(attack_releases(made))
-        assert all(one.holds for one in found)
-        figures[policy] = [
+    for name, series in (("waited", made), ("deferred", deferred)):
+        found = list(attack_releases(series))
+        figures[name] = [
             tuple(one.figures[name] for name in ("deferred", "waiting", "waited")) for one in found
         ]
     nobody = (None, None, None)
-    assert figures["defer"] == [nobody, (4, None, None), (4, None, None)]
-    assert figures["wait"][:2] == [nobody, (None, 6, None)]
-    assert figures["wait"][2][0] is None
+    assert figures["deferred"] == [nobody, (2, None, None), (2, None, None)]
+    assert figures["waited"][:2] == [nobody, (None, 6, None)]
+    assert figures["waited"][2][0] is None
 
 
 def test_of_a_batch_that_waited_the_value_is_guessed_that_most_of_its_signatures_have():
@@ -210,7 +188,6 @@ def test_of_a_batch_that_waited_the_value_is_guessed_that_most_of_its_signatures
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"on_value_change": "hold_back", "on_ineligible": "defer"},
         {"on_ineligible": "wait"},
         {"m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},
     ],

@@ -5,11 +5,10 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from republish.anonymize.attack import candidates, spread
+from republish.anonymize.attack import candidates
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.promise import Candidates
-from republish.anonymize.promise.spread import Spread
 
 BINS = Sensitive.model_validate({"name": "wage", "kind": "number", "bins": [0, 10, 20, 40, 80, 100]})
 
@@ -43,26 +42,12 @@ def test_both_series_leave_as_many_candidates_as_promised_or_fewer(least, broken
     assert found["hosts together"] == found["covered together"] == (2, broken, 2, least, 0, None)
 
 
-@pytest.mark.parametrize(
-    ("least", "broken"), [(0.1, 0), (0.2, 1), (0.5, 2), ({"ratio": 2}, 0), ({"ratio": 2.1}, 2)]
-)
-def test_both_series_leave_numbers_as_far_apart_as_promised_or_closer(least, broken):
-    """Between Ann's 0 to 10 and 20 to 40 lies a tenth of all, between Bob's 20 to 40 and 80 to 100 four."""
-    found = dict(spread.attack_several_series(SEVERAL, {"wage": least}, SENSITIVE).each())
-    assert found["hosts together"] == found["covered together"]
-    assert found["hosts together"][:3] == (2, broken, 2 if isinstance(least, dict) else 0.1)
-
-
 def test_only_what_is_known_of_every_series_is_taken_together():
     series = [SEVERAL[0], known(["covered"], ann=[0, 4])]
-    for found in (
-        candidates.attack_several_series(series, 2),
-        spread.attack_several_series(series, {"wage": 0.1}, SENSITIVE),
-    ):
-        assert set(found.counts) == {"covered together"}
+    assert set(candidates.attack_several_series(series, 2).counts) == {"covered together"}
 
 
-@pytest.mark.parametrize("promised", [Candidates(3), Spread({"wage": 0.2})])
-def test_what_a_series_promises_is_attacked_with_other_series_too(promised):
+def test_what_a_series_promises_is_attacked_with_other_series_too():
+    promised = Candidates(3)
     found = dict(promised.attack_together(SEVERAL, promised, SENSITIVE).each())
     assert found["hosts together"].broken == found["covered together"].broken > 0

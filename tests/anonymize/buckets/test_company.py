@@ -67,7 +67,7 @@ SERIES = [
     {"m": 4, "on_ineligible": "counterfeit", "people_per_group": 2, "format": "anatomy"},
     {"m": 5, "on_ineligible": "counterfeit", "people_per_group": 3},
     {"m": 3, "on_ineligible": "wait", "people_per_group": 2},
-    {"m": 4, "on_ineligible": "defer", "people_per_group": 3},
+    {"m": 4, "on_ineligible": "wait", "people_per_group": 3},
     {"m": 2, "on_ineligible": "wait", "people_per_group": 2},
     {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2},
 ]

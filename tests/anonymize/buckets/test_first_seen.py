@@ -152,19 +152,12 @@ def test_it_is_published_where_somebody_who_is_new_has_it():
     assert certain(made) == 0
 
 
-@pytest.mark.parametrize("on_ineligible", ["wait", "defer"])
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one["name"])
-def test_it_is_not_published_where_the_only_other_one_who_has_it_is_held_back(principle, on_ineligible):
+def test_it_is_not_published_where_the_only_other_one_who_has_it_is_held_back(principle):
     """One new person is ineligible, so that somebody alone with counterfeits has the value, or they do."""
     table = people({7, 64}, 65)
     with pytest.raises(NotEligible, match="nobody else is known to have had"):
-        second(contract(principle | {"on_ineligible": on_ineligible}), table)
-
-
-def test_people_are_held_back_with_it_if_enough_values_are_left_that_others_had():
-    held_back = PRINCIPLES[0] | {"on_value_change": "hold_back"}
-    made = second(contract(held_back), people({7}))
-    assert made.candidate.figures.held_back == 1
+        second(contract(principle | {"on_ineligible": "wait"}), table)
 
 
 def test_a_value_that_the_rows_of_one_person_alone_may_have_is_not_published_unless_it_is_declared():
@@ -178,29 +171,10 @@ def test_a_value_that_the_rows_of_one_person_alone_may_have_is_not_published_unl
     rp.release(table, contract(principle, keys, values=[*DISEASES, "new"]), date="2026-01-01")
 
 
-@pytest.mark.parametrize("values", [None, [*DISEASES, *"wxyz"]])
-def test_nobody_is_held_back_with_values_alone_that_only_people_who_wait_have(values):
-    """Everybody has the signature `a` to `g`. The new people have four other values, and two have `w`."""
-    held_back = {"name": "m_invariance", "m": 4, "on_value_change": "hold_back", "on_ineligible": "wait"}
-    declared = contract(held_back, values=values)
-    everybody = pl.DataFrame({"person": range(63), "age": range(63), "disease": list("abcdefg") * 9})
-    first = rp.release(everybody, declared, date="2026-01-01")
-    changed = everybody.with_columns(disease=pl.when(person=7).then(pl.lit("w")).otherwise("disease"))
-    new = pl.DataFrame({"person": range(63, 68), "age": range(63, 68), "disease": list("wwxyz")})
-    table = pl.concat([changed, new])
-    if values is None:
-        with pytest.raises(NotEligible, match=r"fewer than m \(4\) values are outside"):
-            rp.release(table, declared, first.state, date="2026-02-01")
-    else:
-        made = rp.release(table, declared, first.state, date="2026-02-01")
-        assert made.candidate.figures.held_back == 6
-
-
 @pytest.mark.parametrize(
     ("on_value_change", "sensitive"),
     [
         ("separate", [{"name": "disease"}]),
-        ("hold_back", [{"name": "disease"}]),
         ("refuse", [{"name": "disease"}, {"name": "day"}]),
     ],
 )

@@ -90,7 +90,6 @@ PARAMETERS = [
         [("on_ineligible", "consent"), ("people_per_group", "safe")],
     ),
     (M | {"people_per_group": 3}, {"people_per_group": 2}, [("people_per_group", "new series")]),
-    (M, {"on_ineligible": "defer"}, [("on_ineligible", "consent")]),
     (M, {"on_value_change": "refuse"}, [("on_value_change", "safe")]),
     (E, {"e": 4}, [("e", "safe")]),
     (E, {"e": 2}, [("e", "new series")]),

@@ -105,7 +105,13 @@ def test_a_missing_key_is_named(key):
 @pytest.mark.parametrize(
     ("part", "accepted"),
     [
-        ("source", "decimal, thousands, date_format, null_values, path, separator, encoding, columns"),
+        (
+            "source",
+            (
+                "decimal, thousands, date_format, null_values, path, separator, encoding, columns,"
+                " final_newline"
+            ),
+        ),
         ("releases", "first, cron, last"),
         (
             "sensitive",
@@ -118,7 +124,7 @@ def test_a_missing_key_is_named(key):
             "principle",
             (
                 "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary,"
-                " spread, regroup, values_per_person"
+                " regroup, values_per_person"
             ),
         ),
     ],
@@ -354,7 +360,31 @@ OF_THE_CONTRACT = [
         "principle.e",
         (
             "is unknown; accepted: name, m, on_ineligible, people_per_group, on_value_change, effort, format,"
-            " adversary, spread, regroup, values_per_person"
+            " adversary, regroup, values_per_person"
+        ),
+    ),
+    (
+        {"principle": {"name": "m_invariance", "m": 2, "spread": {"cost": 0.1}}},
+        "principle.spread",
+        (
+            "is no longer accepted. Declare coarser bins of the sensitive number, so that each candidate"
+            " value of a person is a wide range"
+        ),
+    ),
+    (
+        {"principle": {"name": "m_invariance", "m": 2, "on_ineligible": "defer"}},
+        "principle.on_ineligible",
+        (
+            "defer is no longer accepted: people who were held back were known to have a frequent value."
+            " Write wait, counterfeit or refuse"
+        ),
+    ),
+    (
+        {"principle": {"name": "e_equivalence", "m": 2, "e": 2, "on_value_change": "hold_back"}},
+        "principle.on_value_change",
+        (
+            "hold_back is no longer accepted: people who were held back were known to have a value that is"
+            " not in their signature. Write separate or refuse"
         ),
     ),
     ({"keep_private": 0}, "keep_private", "must be all, or a whole number of releases from 1 on, not 0"),
@@ -391,8 +421,8 @@ OF_THE_CONTRACT = [
         "accept.2024-07-01",
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
-            " changed, renamed, identifiers, counterfeits, guessed, own_values, free_text, sensitive.values,"
-            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width, .missing or .order"
+            " changed, renamed, identifiers, extended_identifiers, counterfeits, guessed, own_values,"
+            f" free_text, sensitive.values, {', '.join(PARAMETERS)}, and columns with .kind, .min_width, .missing or .order"
         ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),
@@ -627,16 +657,16 @@ def test_the_privacy_digest_tells_what_bears_on_privacy_from_what_does_not():
 @pytest.mark.parametrize(
     ("others", "digest"),
     [
-        ([], "dd8712173d0d1be17a10830172ef065c6435fad8a72fe2eabe8eee6c9a7ec2d9"),
+        ([], "f6641f5b626e1b015bb95d6bbe8ab6df21c49b1f3d955140b06ef90d71d2e5f0"),
         (
             [{"name": "cost", "kind": "number", "bins": [0, 100, 200]}],
-            "4a44f06117c8740ca4783310cbea46d2b20d3dcb193a929957263c1e59315331",
+            "689e28337419e2aa643d2a896754c0d44a58afdd9212ce43300d1bbc1a56e2d9",
         ),
     ],
 )
 def test_the_privacy_digest_of_a_contract_stays_what_manifests_state(others, digest):
     disease = {"name": "disease", "values": ["flu", "gastritis", "HIV"]}
-    principle = {"name": "m_invariance", "m": 2, "on_value_change": "hold_back", "people_per_group": 2}
+    principle = {"name": "m_invariance", "m": 2, "on_value_change": "refuse", "people_per_group": 2}
     declared = hospital(sensitive=[disease, *others] if others else disease, principle=principle)
     assert parse_contract(declared).privacy_digest() == digest
 

@@ -31,22 +31,6 @@ def test_a_counterfeit_looks_like_a_person_of_its_own_bucket(seed):
     assert found > 20
 
 
-def test_no_counterfeit_looks_like_a_person_who_is_held_back():
-    snapshot = pl.DataFrame(
-        {
-            "patient": [f"p{n}" for n in range(40)],
-            "age": range(40),
-            "sex": ["F", "M"] * 20,
-            "disease": ["disease a"] * 28 + [f"disease {letter}" for letter in "bcd" * 4],
-        }
-    )
-    (only,) = publish([snapshot], contract(m=3, e=12, on_ineligible="defer"))
-    linked = only.people.join(only.candidate.linkage, on="pseudonym", how="semi")
-    assert 0 < linked.height < only.people.height
-    published = only.candidate.published["quasi_identifiers"]
-    assert set(published["age"]) <= set(linked["qi_0"])
-
-
 def without_label(declared, label):
     """The same contract with one label fewer."""
     attributes = tuple(

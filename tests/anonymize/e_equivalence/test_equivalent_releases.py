@@ -41,7 +41,7 @@ def life(seed):
     return table, contract(
         m=int(rng.integers(2, 4)),
         e=int(rng.integers(2, 5)),
-        on_ineligible=str(rng.choice(["counterfeit", "defer"])),
+        on_ineligible=str(rng.choice(["counterfeit", "wait"])),
     )
 
 

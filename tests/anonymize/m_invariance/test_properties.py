@@ -154,7 +154,7 @@ def people_are_held_back_where_the_contract_says_so_and_remembered_nowhere(serie
             known = set(before["memory"]["pseudonym"]) if before else set()
             new = {person for person, pseudonym in today.items() if pseudonym not in known}
             assert held_back in (set(), new)
-        elif release.contract.principle.on_ineligible != "defer":
+        else:
             assert not held_back
         remembered = memory(release.candidate.state).people.filter(last_release=release.number)["pseudonym"]
         assert not {today[person] for person in held_back} & set(remembered)

@@ -164,7 +164,7 @@ def test_a_planner_that_fills_one_shortage_by_value_is_convicted_by_the_check_of
     assert FREQUENCIES in said
 
 
-@pytest.mark.parametrize("policy", ["wait", "counterfeit", "defer"])
+@pytest.mark.parametrize("policy", ["wait", "counterfeit"])
 def test_what_would_break_it_is_refused_with_the_reason(policy):
     with pytest.raises(ContractError, match=f"{policy} is refused with adversary: knows_algorithm, because"):
         tiny_contract(3, "knows_algorithm", on_ineligible=policy)

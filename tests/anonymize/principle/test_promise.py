@@ -25,13 +25,11 @@ from republish.anonymize.promise import (
     promise_of,
 )
 from republish.anonymize.promise.check import named_together
-from republish.anonymize.promise.held_back import HeldBack
 from republish.anonymize.promise.minimum_people import MinimumPeople
 from republish.anonymize.promise.part import Chart, Curve, Figure
 from republish.anonymize.promise.registry import promised_in, scopes
 from republish.anonymize.promise.reidentification import KAnonymity, LDiversity
 from republish.anonymize.promise.rules import RULES
-from republish.anonymize.promise.spread import Spread
 from tests import findings as fi
 from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
@@ -126,13 +124,10 @@ def test_a_file_of_an_earlier_version_states_what_is_not_promised_as_null():
         (BreachProbability, -0.1, "breach_probability (-0.1) must be at least 0, at most 1"),
         (Equivalence, 0, "equivalence (0) must be at least 1"),
         (MinimumPeople, 1, "people_per_group (1) must be at least 2"),
-        (HeldBack, 1.5, "too_frequent (1.5) must be at least 0, at most 1"),
         (KAnonymity, 0, "k_anonymity (0) must be at least 1"),
         (LDiversity, 0, "l_diversity (0) must be at least 1"),
         (partial(LinkedValues, join=A_JOIN), 0, "linked_values (0) must be at least 1"),
         (partial(Linkability, join=A_JOIN), 1.1, "linkability (1.1) must be at least 0, at most 1"),
-        (Spread, {"wage": 1.5}, "spread of wage (1.5) must be at least 0, at most 1"),
-        (Spread, {"wage": {"ratio": 0.5}}, "spread of wage (0.5) must be at least 1"),
         (Signatures, "odd", "signatures (odd) must be one of unique, even"),
     ],
 )
@@ -147,10 +142,8 @@ def test_a_bound_that_can_not_be_promised_is_refused_where_it_is_made(kind, boun
         (Candidates, [1]),
         (BreachProbability, [0, 1]),
         (MinimumPeople, [2]),
-        (HeldBack, [0, 1]),
         (partial(LinkedValues, join=A_JOIN), [1]),
         (partial(Linkability, join=A_JOIN), [0, 1]),
-        (Spread, [{"wage": 0}, {"wage": 1}, {"wage": {"ratio": 1}}]),
     ],
 )
 def test_the_ends_of_what_can_be_promised_can_be(kind, bounds):

@@ -256,7 +256,7 @@ def test_the_same_key_gives_the_same_release_and_another_key_another(dtype):
         ({"l": 2, "weights": {"age": -1}}, "must be between 0"),
         ({"l": 2, "weights": {"age": 2**31}}, "must be between 0"),
         ({"l": 2, "method": "ria", "then": "m_invariance"}, "groups of distinct values"),
-        ({"l": 2, "on_ineligible": "defer"}, "there are none without then"),
+        ({"l": 2, "on_ineligible": "wait"}, "there are none without then"),
         ({"l": 2, "then": "streamliner"}, "m_invariance"),
         ({"l": 2, "m": 2}, "not permitted"),
     ],

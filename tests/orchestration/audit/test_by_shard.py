@@ -88,19 +88,6 @@ def test_shards_are_found_to_keep_what_the_whole_keeps(hospital, tmp_path, monke
     ]
 
 
-def test_people_who_are_held_back_are_attacked_in_the_shard_where_they_were(hospital, tmp_path, monkeypatch):
-    shutil.copytree(hospital.folder, tmp_path / "hospital", ignore=shutil.ignore_patterns(".*"))
-    hospital = Hospital(tmp_path / "hospital")
-    principle = {"on_value_change": "hold_back", "on_ineligible": "defer", "people_per_group": 1}
-    series = make(divided(hospital, tmp_path / "home", 2, principle=principle), FIRST, SECOND)
-    code, by_shard = audited(hospital, series, tmp_path / "by shard")
-    monkeypatch.setattr(Material, "goes_by_shard", False)
-    expected, whole = audited(hospital, series, tmp_path / "whole")
-    assert code == expected == 0
-    row = "candidates by absence"
-    assert by_shard[row]["people"] == whole[row]["people"] > 0
-
-
 def test_a_series_that_goes_on_keeps_its_shards(hospital, tmp_path, monkeypatch):
     shutil.copytree(hospital.folder, tmp_path / "hospital", ignore=shutil.ignore_patterns(".*"))
     hospital, home, last = Hospital(tmp_path / "hospital"), tmp_path / "home", RELEASES[2]

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from republish.orchestration.dagster import metadata
-from tests.hospital import RELEASES, audited, make
+from tests.hospital import RELEASES, make
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -77,21 +77,6 @@ def test_people_who_wait_are_stated_and_nobody_is_exposed(crowd, tmp_path):
     assert set(linked) == set(crowd.snapshot(FIRST)["patient_id"])
 
 
-def test_people_who_were_deferred_are_stated_to_readers_and_in_the_audit(crowd, tmp_path):
-    crowd.declare(principle={"on_ineligible": "defer", "people_per_group": 1})
-    series = make(crowd.series(tmp_path / "home"), FIRST, SECOND)
-    assert "deferred" not in manifest(series, FIRST)
-    stated = manifest(series, SECOND)
-    assert stated["deferred"] == stated["held_back"] > 0
-    said = " ".join((series.published(SECOND) / "README.md").read_text().split())
-    assert f"{stated['deferred']} people were held back" in said
-    assert "What is promised of values is not promised of theirs" in said
-    code, found = audited(crowd, series, tmp_path / "report")
-    assert (code, found["candidates by absence"]["holds"]) == (0, True)
-    (one,) = json.loads((tmp_path / "report/audit.json").read_text())["series"]
-    assert ("deferred", stated["deferred"]) in {(row["figure"], row["found"]) for row in one["not_promised"]}
-
-
 def test_who_waited_is_released_with_later_people(crowd, tmp_path):
     crowd.declare(principle={"on_ineligible": "wait"})
     waiting, others = (
@@ -107,12 +92,3 @@ def test_who_waited_is_released_with_later_people(crowd, tmp_path):
     assert manifest(series, SECOND)["held_back"] == 30
     assert manifest(series, THIRD)["held_back"] == 0
     assert manifest(series, THIRD)["tuples"] >= waiting.height + 3 * others.height
-
-
-def test_a_first_batch_that_waits_is_an_empty_release(hospital, tmp_path):
-    alike = hospital.snapshot(FIRST).with_columns(disease=pl.lit("flu"))
-    hospital.deliver(FIRST, alike)
-    hospital.declare(principle={"on_ineligible": "wait"}, expect={"changed": 1.0})
-    series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
-    assert (manifest(series, FIRST)["held_back"], manifest(series, FIRST)["tuples"]) == (300, 0)
-    assert manifest(series, SECOND)["held_back"] in (0, 300)

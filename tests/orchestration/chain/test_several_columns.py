@@ -15,7 +15,7 @@ from tests.hospital import RELEASES, audited, make, published
 
 FIRST, SECOND, _ = RELEASES
 TREATMENTS = ["diet", "drug", "rest", "surgery", "talk, alone"]
-PRINCIPLE = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "defer"}
+PRINCIPLE = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "wait"}
 
 
 @pytest.fixture

@@ -282,7 +282,7 @@ def test_a_value_under_two_names_would_give_people_away_and_a_declared_one_gives
     # With people_per_group, those whose value is certain would wait.
     undeclared = {
         "sensitive": {"values": None},
-        "principle": {"on_ineligible": "defer", "people_per_group": 1},
+        "principle": {"on_ineligible": "wait", "people_per_group": 1},
     }
     home = make(hospital.declare(undeclared).series(tmp_path / "home"), FIRST).home.path
     values = [hospital.snapshot(release).select("patient_id", "disease") for release in (FIRST, SECOND)]

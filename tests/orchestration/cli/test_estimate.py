@@ -188,34 +188,20 @@ def test_everybody_is_counted_where_people_wait_together(republish, hospital, tm
     assert republish("estimate", first, "--everybody") == republish("estimate", first)
 
 
-def test_people_who_wait_for_their_value_are_not_counted_like_others(republish, hospital, tmp_path):
-    snapshot = hospital.snapshot(RELEASES[0])
-    often = pl.when(pl.int_range(pl.len()) < 120).then(pl.lit("flu")).otherwise("disease")
-    hospital.deliver(RELEASES[0], snapshot.with_columns(disease=often))
-    hospital.declare(principle={"on_ineligible": "defer"})
-    folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
-    assert "They wait because of their value" in (folder / "README.md").read_text()
-    assert "estimate_everybody" not in (folder / "estimate.sql").read_text()
-    code, _, err = republish("estimate", folder, "--everybody")
-    assert code == 2
-    assert "are not like the others" in err[0]
-    code, _, err = republish("estimate", folder, "--everybody", "--mean", "age")
-    assert (code, err) == (2, ["republish: --everybody --mean: is for counts only"])
-
-
 @pytest.mark.parametrize("form", list(command.Form))
 def test_people_held_back_are_named(form, republish, hospital, tmp_path):
-    snapshot = hospital.snapshot(RELEASES[0])
-    often = pl.when(pl.int_range(pl.len()) < 120).then(pl.lit("flu")).otherwise("disease")
-    hospital.deliver(RELEASES[0], snapshot.with_columns(disease=often))
-    hospital.declare(principle={"on_ineligible": "defer"})
-    folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
+    hospital.declare(principle={"on_ineligible": "wait"})
+    first, snapshot = (hospital.snapshot(release) for release in RELEASES[:2])
+    came = ~pl.col("patient_id").is_in(first["patient_id"].implode())
+    flu = pl.when(came).then(pl.lit("flu")).otherwise("disease")
+    hospital.deliver(RELEASES[1], snapshot.with_columns(disease=flu))
+    folder = make(hospital.series(tmp_path / "new"), *RELEASES[:2]).published(RELEASES[1])
     people = json.loads((folder / MANIFEST).read_text())["held_back"]
     assert people > 0
     _, out, err = republish("estimate", folder, "--format", form)
-    words = f"Held back, and in no count: {people} in {RELEASES[0]}."
+    words = f"Held back, and in no count: {people} in {RELEASES[1]}."
     if form == command.Form.json:
-        assert json.loads("\n".join(out))["held_back"] == {RELEASES[0]: people}
+        assert json.loads("\n".join(out))["held_back"] == {RELEASES[1]: people}
     else:
         assert (err if form == command.Form.csv else out[2:]) == [words]
 

@@ -177,7 +177,7 @@ def test_the_values_there_can_be_are_listed_in_a_file(folder):
 def test_files_of_values_are_those_of_each_of_several_columns_and_missing_ones_are_added(folder):
     (folder / "codes.csv").write_text("J45\nI10\nM10\nK21\n")
     several = "[{name: disease, values: codes.csv, missing: publish}, {name: drug}]"
-    path = declare(folder, ("{name: disease}", several), ("m: 4}", "m: 4, on_value_change: hold_back}"))
+    path = declare(folder, ("{name: disease}", several), ("m: 4}", "m: 4, on_value_change: refuse}"))
     disease, drug = load_contract(path).contract.sensitive.columns
     assert (disease.values[-2:], drug.values) == (("K21", "(missing)"), None)
 

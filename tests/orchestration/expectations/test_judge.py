@@ -45,7 +45,6 @@ KEPT = {
         "promised": [0.5, 0.5],
         "too_large": [0, 0],
     },
-    "spread": {"group_id": [1, 2], "spread": [0.1, 0.4], "too_narrow": [0, 0]},
     "whole_groups": {"signature": [0], "newcomers": [9], "uneven": [0]},
     "coverage": {"column": ["age", "disease"], "people": [9, 9], "uncovered": [0, 0]},
     "minimum_widths": {
@@ -101,7 +100,6 @@ BROKEN = [
     ("counterfeits", {"empty_groups": [1]}),
     ("counterfeits", {"held_back": [1]}),
     ("counterfeits", {"strangers": [1]}),
-    ("spread", {"too_narrow": [0, 1]}),
     ("snapshot", {"nulls": [1]}),
     ("snapshot", {"duplicates": [1]}),
     ("snapshot", {"wrong_type": [1]}),
@@ -176,7 +174,6 @@ CHECKS = {
                     "equivalence": 2,
                     "breach_probability": 0.5,
                     "people_per_group": 2,
-                    "spread": {"wage": 0.1},
                     "known_algorithm": 0.5,
                     "linked_values": 2,
                     "join": {"x": ["a"], "y": ["b"]},

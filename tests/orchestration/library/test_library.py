@@ -28,7 +28,7 @@ DECLARED = {
 }
 PRINCIPLES = (
     {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},
-    {"name": "m_invariance", "m": 3, "on_ineligible": "defer", "format": "anatomy"},
+    {"name": "m_invariance", "m": 3, "on_ineligible": "wait", "format": "anatomy"},
     {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"},
     {"name": "global_guarantee", "l": 3, "strategy": "constant_ratio", "releases": 3},
 )
