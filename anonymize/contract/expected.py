@@ -114,8 +114,8 @@ def expected_of_snapshot(
         ]
         if stayed / before >= expect.carried:  # else it is `carried` that is odd
             rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
-            most = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
-            rows.append((EXTENDED, None, float(figures.extended or 0), None, most))
+            few = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
+            rows.append((EXTENDED, None, float(figures.extended or 0), None, few))
     for column in () if own is None else own.iter_rows(named=True):
         rows += _expected_of_column(**column)
     return _judged(rows, accepted)

@@ -12,11 +12,11 @@ import polars as pl
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.assign import Assignment, Planned, RegionalDemand
 from republish.anonymize.buckets.counts import Plan
-from republish.anonymize.buckets.divide import Division, divide_people
+from republish.anonymize.buckets.divide import UNDECIDED, Division, divide_people
 from republish.anonymize.buckets.figures import BucketFigures
 from republish.anonymize.buckets.further import plan_weighed
 from republish.anonymize.buckets.release import BucketRelease, Tuples
-from republish.anonymize.columns import PSEUDONYM
+from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Contract
 from republish.anonymize.figures import Total
 from republish.anonymize.m_invariance.assign_units import assign_units

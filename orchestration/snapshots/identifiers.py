@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from republish.anonymize.columns import most_of
 from republish.anonymize.spelling import FORMS, value_form
 
 ALIKE = 0.5
@@ -138,7 +139,7 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     same = (pl.col(name).eq_missing(pl.col(f"{name}_before")).cast(pl.Int32) for name in rest)
     alike = pl.sum_horizontal(pl.lit(0), *same)
     counted = both.filter(alike * 2 >= len(rest)).group_by("change").agg(pl.col("now").n_unique())
-    return int(counted["now"].max() or 0)
+    return int(most_of(counted["now"]) or 0)
 
 
 def _shorter(identifiers: pl.DataFrame) -> pl.DataFrame:

@@ -225,7 +225,8 @@ def test_every_promise_holds_where_new_groups_are_of_neighbours_whoever_comes_an
 def test_of_the_people_of_a_group_at_most_half_have_one_value_whatever_is_known_of_counterfeits(m):
     """Without it, most people beside counterfeits are guessed right by how frequent combinations are."""
     declared = contract(principle={"m": m, "people_per_group": 2})
-    series = list(staff(300, 4, shares=(0.45, 0.25, 0.15, 0.15) if m == 2 else (0.3, 0.3, 0.2, 0.2)))
+    shares = (0.45, 0.25, 0.15, 0.15) if m == 2 else (0.3, 0.3, 0.2, 0.2)
+    series = list(staff(*((400, 5) if m == 2 else (300, 4)), shares=shares))
     made = list(released(series, declared))
     found, broken = attacked(made)
     assert broken == set()

@@ -47,7 +47,7 @@ def crowd(values, first=0):
 
 
 def released(declared, *tables, missing=(), at=None):
-    """`(contract, people, candidate)` of each table; the last release, or that `at`, without those `missing`."""
+    """`(contract, people, candidate)` of each table; the release `at`, or the last, lacks those `missing`."""
     state, made = State.empty(), []
     for number, table in enumerate(tables, start=1):
         people = entered(table if isinstance(table, pl.DataFrame) else snapshot(table), declared)

@@ -422,7 +422,8 @@ OF_THE_CONTRACT = [
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
             " changed, renamed, identifiers, extended_identifiers, counterfeits, guessed, own_values,"
-            f" free_text, sensitive.values, {', '.join(PARAMETERS)}, and columns with .kind, .min_width, .missing or .order"
+            f" free_text, sensitive.values, {', '.join(PARAMETERS)}, and columns with .kind, .min_width,"
+            " .missing or .order"
         ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),
