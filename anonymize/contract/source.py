@@ -91,7 +91,7 @@ class FileSource(Written):
     """How the letters of a CSV file are written: utf-8, utf-16, latin-1, cp1252, …"""
     columns: dict[Label, Written] = Field(default_factory=dict)
     """Columns that are written in another way than the rest."""
-    final_newline: StrictBool = Field(True, exclude_if=lambda is_there: is_there)
+    final_newline: StrictBool = Field(default=True, exclude_if=lambda is_there: is_there)
     """Whether a CSV file without a line end after its last line is refused."""
 
     def written(self, column: str) -> Written:
