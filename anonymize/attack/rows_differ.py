@@ -53,7 +53,8 @@ def attack_rows_differ(seen: SeriesInput, most: Bounds[float], *, steps: int = S
         alike = rows.filter(signature=signature)
         colours, graph = int(alike["size"][0]), joined_rows(alike)
         truth = dict(alike.select("row", "colour").iter_rows())
-        own = alike.join(people.select("holder", since="release"), on="holder").unique("row").sort("row")
+        own = alike.join(people.select("holder", since="release"), on="holder")
+        own = own.unique("row", keep="first").sort("row")
         for (holder,), its in own.group_by("holder", maintain_order=True):
             promised = most[its["since"][0] - 1]
             proven, is_decided = values_proven(

@@ -153,7 +153,7 @@ def _outside(seen: AttackInput, had: pl.DataFrame, held: pl.DataFrame) -> pl.Dat
 def _beside(rows: pl.DataFrame, had: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """The rows left out, with the `signature` of the person that has their value, null if none has."""
     values = had.select("holder", "signature").join(held, on="signature").explode(VALUE)
-    its = values.select("holder", VALUE, "signature", "size").unique(["holder", VALUE])
+    its = values.select("holder", VALUE, "signature", "size").unique(["holder", VALUE], keep="first")
     return rows.drop("signature").join(its, on=["holder", VALUE], how="left")
 
 

@@ -91,7 +91,7 @@ def stay_together(members: Members, before: pl.DataFrame) -> tuple[Ints, Ints]:
             "is_person": ~members.counterfeit,
         }
     ).with_row_index("row")
-    length = own.group_by("bucket_id", VALUE).len("groups").unique("bucket_id").drop(VALUE)
+    length = own.group_by("bucket_id", VALUE).len("groups").unique("bucket_id", keep="first").drop(VALUE)
     staying = (
         own.filter("is_person")
         .join(before, on=[PSEUDONYM, "bucket_id"])
@@ -101,7 +101,7 @@ def stay_together(members: Members, before: pl.DataFrame) -> tuple[Ints, Ints]:
         .filter(pl.col("people") >= FEWEST)
     )
     companies = (
-        staying.unique("company")
+        staying.unique("company", keep="first")
         .sort("bucket_id", "people", "lot", descending=[False, True, False])
         .with_columns(place=pl.int_range(pl.len()).over("bucket_id"))
         .join(length, on="bucket_id", how="left", maintain_order="left")

@@ -11,6 +11,8 @@ ALIKE = 0.5
 """The share of the identifiers that have to be found again in another form."""
 MOST_EXTENDED = 200_000
 """The same, for finding those that gained or lost characters."""
+SHIFTS, DEVIATIONS = 7, 3
+"""By how many other pairings chance is measured, and by how many standard deviations it is to be exceeded."""
 MOST_COMPARED = 20_000
 """New identifiers, and identifiers that are gone, up to which they are compared character by character."""
 
@@ -97,9 +99,9 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     """How many people are new under a gone identifier that gained or lost the same characters at one place.
 
     A prefix, a hyphen, a last letter: the change that explains most of them counts. Letters and signs are all
-    alike (a letter may be a check letter), and digits are not, for among numbers that count people many are
-    others with a digit more. At least half of the rest of their rows is the same, too. People who `drifted`
-    are not counted again.
+    alike (a letter may be a check letter), and digits are not. At least half of the rest of their rows is the
+    same, too, and of more of them than chance makes: among numbers that count people, many are others with a
+    digit more, and their rows are as alike as any two. People who `drifted` are not counted again.
 
     Returns
     -------
@@ -136,10 +138,27 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     both = changes.unique().join(new, left_on="now", right_on="text")
     both = both.join(gone, left_on="before", right_on="text", suffix="_before")
     rest = [name for name in new.columns if name != "text"]
-    same = (pl.col(name).eq_missing(pl.col(f"{name}_before")).cast(pl.Int32) for name in rest)
-    alike = pl.sum_horizontal(pl.lit(0), *same)
-    counted = both.filter(alike * 2 >= len(rest)).group_by("change").agg(pl.col("now").n_unique())
-    return int(most_of(counted["now"]) or 0)
+    if not rest:  # nothing tells those who are meant from chance, but that digits are not what changed
+        lettered = both.filter(~pl.col("change").str.contains(r"\d$")).group_by("change")
+        return int(most_of(lettered.agg(pl.col("now").n_unique())["now"]) or 0)
+    both = both.sort("change", "now", "before")
+    found = both.group_by("change").agg(
+        pl.len(),
+        people=pl.col("now").filter(_are_alike(rest)).n_unique(),
+        alike=_are_alike(rest).sum(),
+        chance=pl.mean_horizontal(_are_alike(rest, shift).mean() for shift in range(1, SHIFTS + 1)),
+    )
+    expected, chance = pl.col("len") * pl.col("chance"), pl.col("chance")
+    real = found.filter(pl.col("alike") > expected + DEVIATIONS * (expected * (1 - chance)).sqrt())
+    return int(most_of(real["people"]) or 0)
+
+
+def _are_alike(rest: list[str], shift: int = 0) -> pl.Expr:
+    """Whether half of the rest of a row is that of the row before, or of one so many places further on."""
+    before = (pl.col(f"{name}_before") for name in rest)
+    moved = (pl.concat([one.slice(shift), one.head(shift)]) if shift else one for one in before)
+    same = (pl.col(name).eq_missing(one).cast(pl.Int32) for name, one in zip(rest, moved, strict=True))
+    return pl.sum_horizontal(pl.lit(0), *same) * 2 >= len(rest)
 
 
 def _shorter(identifiers: pl.DataFrame) -> pl.DataFrame:

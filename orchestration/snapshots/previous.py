@@ -121,8 +121,8 @@ def enter_previous(released: pl.DataFrame, previous: PreviousRelease, contract: 
 
 
 def _has(columns: Collection[str], name: str) -> bool:
-    """Whether a table has a column, as it is or by its two ends."""
-    return name in columns or (f"{name}_low" in columns and f"{name}_high" in columns)
+    """Whether a table has a column, as it is or by one of its ends."""
+    return any(one in columns for one in (name, f"{name}_low", f"{name}_high"))
 
 
 def _read(path: Path, previous: PreviousRelease) -> tuple[pl.DataFrame, Mapping[str, Any]]:

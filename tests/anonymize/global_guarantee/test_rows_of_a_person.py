@@ -241,7 +241,7 @@ def test_without_the_linkage_a_series_holds():
 def test_a_release_with_too_few_values_is_refused_and_says_what_to_lower():
     (date, table), *_ = visits(100, 1, values=4)
     of = contract(on_ineligible="refuse")
-    with pytest.raises(NotEligible, match=r"of \d+ rows, .*: lower rows_per_person, merge"):
+    with pytest.raises(NotEligible, match=r"of \d+ rows, .*: lower rows_per_person, or merge"):
         made([(date, table)], of)
     (waits,) = made([(date, table)], contract())
     assert waits[2].figures.tuples == 0

@@ -260,7 +260,7 @@ def test_people_of_a_bucket_live_near_one_another_after_many_have_come_and_gone(
             stays = bucket != UNDECIDED
             bound = np.bincount(bucket[stays] * 5 + value[stays], minlength=10).reshape(2, 5)
             counts = counted(signatures, bound, np.bincount(value[~stays], minlength=5))
-            plan = make_plan(counts, 3, "refuse", rng)
+            plan = make_plan(counts, 3, "counterfeit", rng)
             division = Division(bucket, value, np.zeros(3600, bool), counts)
             cells = find_cells(at[:, None])
             regional = from_the_neighbourhood(division, plan, cells, rng) if chosen else []

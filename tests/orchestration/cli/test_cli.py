@@ -315,7 +315,7 @@ sys.addaudithook(hook)
 def test_a_run_that_is_refused_tells_what_it_did(one_run):
     _, told = one_run
     assert told.returncode == 2
-    assert len(told.stdout.splitlines()) == 1
+    assert len(told.stdout.splitlines()) == 2  # the home, and the first release
     assert len(told.stderr.splitlines()) == 1
 
 
@@ -508,6 +508,9 @@ def test_the_demo_and_a_second_time(republish, tmp_path, monkeypatch):
     assert again == out[2:]
 
 
+DAEMON = "republish.orchestration.dagster.daemon"
+
+
 @pytest.fixture
 def started(monkeypatch):
     """What `republish ui` begins, each by its words; nothing of it is begun."""
@@ -519,11 +522,11 @@ def started(monkeypatch):
         yield "pages"
 
     def serve(app, port, daemon):
-        begun.append((app, port, *(Path(word).name for word in daemon[:2])))
+        begun.append((app, port, *daemon[3:4]))
 
     monkeypatch.setattr(webserver, "pages", pages)
     monkeypatch.setattr(webserver, "serve", serve)
-    monkeypatch.setattr(os, "execv", lambda _, words: begun.append((Path(words[0]).name, words[1])))
+    monkeypatch.setattr(os, "execv", lambda _, words: begun.append(words[3]))
     monkeypatch.setattr(os, "chdir", lambda _: None)
     monkeypatch.setenv("DAGSTER_HOME", "")
     return begun
@@ -532,7 +535,7 @@ def started(monkeypatch):
 def test_the_ui_is_dagster_in_the_home(republish, tmp_path, started):
     code, out, _ = republish("ui", "--home", tmp_path / "home", "--port", 3456)
     assert (code, len(out)) == (0, 1)
-    assert started == [("workspace.yaml", [], False), ("pages", 3456, "dagster-daemon", "run")]
+    assert started == [("workspace.yaml", [], False), ("pages", 3456, DAEMON)]
     assert os.environ["DAGSTER_HOME"] == str(tmp_path / "home/dagster")
     assert "enabled: false" in (tmp_path / "home/dagster/dagster.yaml").read_text()
 
@@ -566,7 +569,7 @@ def test_a_command_of_another_name_is_named(republish, command, said):
 
 def test_the_daemon_alone_has_no_pages(republish, tmp_path, started):
     republish("ui", "--home", tmp_path / "home", "--only", "daemon")
-    assert started == [("dagster-daemon", "run")]
+    assert started == [DAEMON]
 
 
 def test_the_ui_is_told_of_proxies(republish, tmp_path, started, monkeypatch):

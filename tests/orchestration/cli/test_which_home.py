@@ -33,8 +33,8 @@ def test_a_first_release_in_a_home_above_the_contract_is_asked_about(republish, 
     assert f"{above} was found above {hospital.contract}" in " ".join(err)
     assert "--yes" in " ".join(err)
     assert [file.name for file in above.iterdir()] == ["secret.key"]
-    code, out, _ = release(republish, hospital, "--yes")
-    assert (code, out[0]) == (0, f"hospital/v1 is published in {above}")
+    code, _, _ = release(republish, hospital, "--yes")
+    assert (code, republish.home_line) == (0, f"hospital/v1 is published in {above}")
     assert (above / "published/hospital/v1" / FIRST).is_dir()
     monkeypatch.delenv("REPUBLISH_HOME")  # a command tells the processes that it begins
     assert republish("release", hospital.contract, "--through", RELEASES[1])[0] == 0  # it is known now
@@ -44,14 +44,17 @@ def test_nobody_is_asked_about_a_home_that_is_named_or_beside_the_contract(
     republish, hospital, above, monkeypatch
 ):
     monkeypatch.chdir(hospital.folder.parent)
-    assert release(republish, hospital, "--home", "named")[1][0] == "hospital/v1 is published in named"
+    release(republish, hospital, "--home", "named")
+    assert republish.home_line == "hospital/v1 is published in named"
     shutil.rmtree("named")
     monkeypatch.delenv("REPUBLISH_HOME")  # a command tells the processes that it begins
     shutil.copytree(above, hospital.folder / "var")
-    assert release(republish, hospital)[1][0] == "hospital/v1 is published in hospital/var"
+    release(republish, hospital)
+    assert republish.home_line == "hospital/v1 is published in hospital/var"
     shutil.rmtree(hospital.folder / "var")
     monkeypatch.setenv("REPUBLISH_HOME", str(above))
-    assert release(republish, hospital)[1][0] == "hospital/v1 is published in var"
+    release(republish, hospital)
+    assert republish.home_line == "hospital/v1 is published in var"
 
 
 def test_a_no_at_the_terminal_changes_nothing(hospital, above, monkeypatch, capsys):

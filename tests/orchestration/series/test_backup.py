@@ -336,12 +336,12 @@ def test_a_backup_waits_for_the_step_that_is_being_made(home, key_in_home, tmp_p
     assert file.exists()
 
 
-def test_a_backup_beside_a_home_leaves_what_is_written_there(home, key_in_home):
-    """Another command is writing it, and only the one that has the series' lock knows that it is nobody's."""
+def test_a_backup_removes_what_a_killed_command_wrote_half(home, key_in_home):
+    """Nobody has the series' lock, so nobody is writing it."""
     half = home / "private/hospital/v1/.people.parquet.partial"
     half.write_bytes(b"half")
     back_up(Home(home), home.parent / "monday.tar")
-    assert half.exists()
+    assert not half.exists()
 
 
 def test_where_files_cannot_be_linked_they_are_copied(home, key_in_home, machine, tmp_path, monkeypatch):
