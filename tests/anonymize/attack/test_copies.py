@@ -126,10 +126,9 @@ def counted(*releases, **options):
     for some in releases:
         rows = [(p, value, g) for g, (own, _) in enumerate(some, start=1) for p, value in own.items()]
         held = [(g, v) for g, (own, more) in enumerate(some, start=1) for v in [*own.values(), *more]]
-        known = pl.DataFrame(rows, schema=["person", "value", "group_id"], orient="row")
-        values = pl.DataFrame(held, schema=["group_id", "value"], orient="row").with_columns(
-            pl.col("group_id").cast(pl.Int64)
-        )
+        of_person = {"person": pl.String, "value": pl.String, "group_id": pl.Int64}
+        known = pl.DataFrame(rows, schema=of_person, orient="row")
+        values = pl.DataFrame(held, schema={"group_id": pl.Int64, "value": pl.String}, orient="row")
         forged = [(g, len(more)) for g, (_, more) in enumerate(some, start=1) if more]
         release = Published(
             boxes=pl.DataFrame(),
