@@ -151,7 +151,7 @@ def remember_companions(
             PSEUDONYM: members.names,
             "bucket_id": pl.Series(members.bucket, dtype=pl.Int32),
             "company": np.append(companies, new)[group],
-            "is_here": True,
+            "is_here": np.ones(len(group), bool),  # a scalar beside columns of no rows would take their types
         }
     ).filter(~members.counterfeit)
     noted = now if before is None else pl.concat([now, before.with_columns(is_here=False)])

@@ -231,3 +231,18 @@ def test_without_copies_nothing_is_remembered():
         contract(DECLARED, not_sensitive=[]), [table({f"p{i}": [i, i, SICK[i % 6]] for i in range(60)})]
     )
     assert COMPANIONS not in made[2].state.tables
+
+
+def test_who_has_left_is_remembered_where_nobody_is_in_a_group_with_copies():
+    """Of no rows, a scalar beside columns would take their types."""
+    members = Members(
+        pl.Series(["a", "b"], dtype=pl.String).cast(pl.Binary), *(np.zeros(2, np.int64),) * 2,
+        np.zeros((2, 1)), np.arange(2, dtype=np.uint64), np.zeros(2, bool),
+    )  # fmt: skip
+    none = np.empty(0, np.int64)
+    first = remember_companions(members, np.zeros(2, np.int64), none, None)
+    nobody = members.filter(np.zeros(2, bool))
+    later = remember_companions(nobody, none, none, first)
+    assert later.schema == first.schema
+    assert later.drop("is_here").equals(first.drop("is_here"))
+    assert not later["is_here"].any()
