@@ -13,6 +13,7 @@ from dagster_graphql.test.utils import execute_dagster_graphql
 from republish.orchestration.cli.releasing import releasing
 from republish.orchestration.contracts.registry import register
 from republish.orchestration.dagster.instance import dagster_instance
+from republish.orchestration.dagster.lineage import lineage_of
 from republish.orchestration.dagster.names import job_name
 from republish.orchestration.dagster.run import make_release
 from republish.orchestration.dagster.workers import WORKERS
@@ -170,3 +171,17 @@ def test_a_snapshot_depends_on_an_asset_of_another_code_location(hospital, home,
         assert nodes["warehouse/patients"]["dependedByKeys"] == [{"path": ["hospital", "snapshot"]}]
         assert nodes["warehouse/patients"]["isExecutable"]
         assert backfill(series, instance, THIRD, THIRD)  # nothing of it asks for the other location
+
+
+LAUNCH = """mutation($of: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $of) {
+    ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+
+
+@pytest.mark.parametrize("principle", [{}, {"name": "streamliner", "l": 3, "then": "m_invariance"}])
+def test_the_pages_launch_a_backfill_of_all_assets(hospital, tmp_path, principle):
+    """Whatever the order of sets is in this process: partitions of what is made at once are compared."""
+    series = (hospital.under(principle) if principle else hospital).series(tmp_path / "home")
+    assets = [{"path": ["hospital", asset]} for asset in lineage_of(series.contract)]
+    with dagster_instance(series.home) as instance, server(series, instance) as ask:
+        asked = {"partitionNames": list(RELEASES), "assetSelection": assets}
+        assert ask(LAUNCH, of=asked)["launchPartitionBackfill"].get("backfillId")
