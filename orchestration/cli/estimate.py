@@ -74,6 +74,13 @@ def estimate(
             " of them.",
         ),
     ] = False,
+    last: Annotated[
+        bool,
+        typer.Option(
+            "--last",
+            help="Of a series, estimate from its last release alone; with --change, from the last two.",
+        ),
+    ] = False,
     form: Annotated[
         Form, typer.Option("--format", help="How the answer is written; csv and json for programs.")
     ] = Form.table,
@@ -91,6 +98,7 @@ def estimate(
     from republish.anonymize.errors import QueryError
     from republish.orchestration.readers.estimate import command
     from republish.orchestration.storage.in_stores import fetched
+    from republish.orchestration.storage.manifest import releases_in
 
     measure = _measure(mean, total, quantile)
     if change and measure:
@@ -98,13 +106,14 @@ def estimate(
     if everybody and (change or measure):
         raise QueryError(f"--everybody {measure.option if measure else '--change'}: is for counts only")
     with fetched([published]) as (folder,):
+        asked = releases_in(folder)[-1] if last else folder
         answer = command.estimate(
-            folder, where or "true", by or (), measure, change=change, everybody=everybody
+            folder, where or "true", by or (), measure, change=change, everybody=everybody, last=last
         )
-        of_rows = command.counts_rows(folder)
+        of_rows = command.counts_rows(asked)
         if of_rows:
             answer = answer.rename({"people": "rows"}, strict=False)
-        say(answer, {} if everybody else command.held_back(folder), form)
+        say(answer, {} if everybody else command.held_back(asked), form)
         if form is not Form.json:
             columns = [*(by or ()), *([measure.column] if measure else [])]
             for remark in command.remarks(folder, where or "true", columns, of_rows=of_rows):

@@ -87,6 +87,7 @@ def estimate(
     *,
     change: bool = False,
     everybody: bool = False,
+    last: bool = False,
 ) -> pl.DataFrame:
     """Estimate how many people meet a condition, in one release or in each of a series.
 
@@ -103,6 +104,8 @@ def estimate(
     everybody
         Count people who are held back, too, as if they were like the others. The interval reaches from the
         count with none of them to the count with all of them.
+    last
+        Read the last release of a series alone; of a change, the last two.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def estimate(
     """
     published, by = Path(published), [by] if isinstance(by, str) else by
     verified, found, values = {}, [], dict[str, set[str]]()
-    for folder in releases_in(published):
+    for folder in releases_in(published)[-1 - change if last else 0 :]:
         with named(folder):
             verified[folder] = verify_tables(folder)
             for name, some in _values(folder).items():

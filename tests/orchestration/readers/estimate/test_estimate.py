@@ -50,6 +50,15 @@ def folder(series):
 # ---- what is right
 
 
+def test_the_last_release_is_estimated_alone_as_among_all(series):
+    whole, published = (series.published(RELEASES[1]).parent for _ in range(2))
+    every, changes = estimate(whole, by="sex"), estimate(whole, change=True)
+    assert estimate(published, by="sex", last=True).equals(
+        every.filter(pl.col("release") == pl.col("release").max())
+    )
+    assert estimate(published, change=True, last=True).equals(changes.tail(1))
+
+
 def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
     stated = series.verify(RELEASES[1])
     everybody = estimate(folder)
