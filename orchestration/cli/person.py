@@ -53,8 +53,8 @@ def person(
     settle(series.home, file.contract.product)
     found = find(series, asked[0])
     today = dt.datetime.now(dt.UTC).date().isoformat()
-    page, content = write_sheet(folder, found, file.contract, today)
     note(series.home, "person", series.name, file.sha256)
+    page, content = write_sheet(folder, found, file.contract, today)
     for one in found.series:
         unknown = f", {len(one.unknown)} more unknown" if one.unknown else ""
         out.print(

@@ -7,6 +7,7 @@ the key no series can go on, and it would protect little, for the snapshots lie 
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import os
 import re
 import shutil
@@ -22,7 +23,7 @@ from republish.anonymize.errors import HomeError
 from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.series.pending_erasures import note_forgettings, note_unknown
 from republish.orchestration.series.releases_after_backup import note_since
-from republish.orchestration.storage.home import Home, only_one, private_folder, public_folder
+from republish.orchestration.storage.home import Home, only_one, private_folder, public_folder, with_room
 from republish.orchestration.storage.leftovers import settle
 from republish.orchestration.storage.log import LOG, lines_since, note
 from republish.orchestration.storage.manifest import MANIFEST, release_folders, verify_series
@@ -46,6 +47,11 @@ NOT_KEPT = re.compile(
     rf"{re.escape(STAGED)}|{re.escape(INTO)}|\.(.*-)?lock|\.releasing|\..*{re.escape(PARTIAL)}"
 )
 """Names of locks, and of what is half written."""
+IN_THE_HOME = (
+    "A backup has copies of the history, the log and Dagster's tables there for a moment. Make room for them"
+    " (republish tidy deletes old runs); nothing was backed up"
+)
+"""What is said where the home is full."""
 PATIENCE = 24 * 3600
 """Seconds that a backup waits for the step of a release to end."""
 
@@ -236,14 +242,15 @@ def _at_one_moment(home: Home, *, with_key: bool) -> Iterator[Path]:
     staged = home.path / STAGED
     shutil.rmtree(staged, ignore_errors=True)
     try:
-        with _quiet(home):
+        with with_room(home.path, IN_THE_HOME), _quiet(home):
             for path in _files(home.path):
                 name = path.relative_to(home.path)
                 if name.parts[0] != home.dagster.name and (with_key or name != Path("secret.key")):
                     is_written_to = len(name.parts) == 1 and name.name.startswith((LOG, home.history.name))
                     _take(path, staged / name, linked=not is_written_to)
-        for path in _files(home.dagster):
-            _take_of_dagster(path, staged / path.relative_to(home.path))
+        with with_room(home.path, IN_THE_HOME):
+            for path in _files(home.dagster):
+                _take_of_dagster(path, staged / path.relative_to(home.path))
         yield staged
     finally:
         shutil.rmtree(staged, ignore_errors=True)
@@ -291,12 +298,16 @@ def _take_of_dagster(path: Path, place: Path) -> None:
         _take(path, place, linked=False)
         return
     private_folder(place.parent)
-    with (
-        suppress(sqlite3.Error),
-        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as tables,
-        closing(sqlite3.connect(place)) as copy,
-    ):
-        tables.backup(copy)
+    try:
+        with (
+            closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as tables,
+            closing(sqlite3.connect(place)) as copy,
+        ):
+            tables.backup(copy)
+    except sqlite3.Error as error:
+        place.unlink(missing_ok=True)
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
 
 
 def _seal_key(home: Home) -> bytes:

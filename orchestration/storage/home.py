@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,6 +25,8 @@ RELEASING = ".releasing"
 """The lock of a series that a command makes releases of, in its private folder."""
 PATIENCE = 120
 """Seconds a run waits for another one on the same series."""
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+"""What the system says where a disk is full, or may only be read."""
 SHARED = 0o2050
 """The mode of a home whose group may read what is in it: setgid, readable and searchable for the group."""
 _shared: set[Path] = set()
@@ -169,6 +172,21 @@ def only_for_the_owner() -> None:
     os.umask(0o077)
 
 
+@contextmanager
+def with_room(path: Path, way_out: str = "Make room there, and run again") -> Iterator[None]:
+    """Raise HomeError that names a place where it turns out to be full, or may only be read.
+
+    What the system says of it names no file, or the one that was read.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        where = "" if error.errno != errno.EROFS else ". Mount it so that it can be written to"
+        raise HomeError(f"{path}: can't be written: {error.strerror}{where or f'. {way_out}'}") from None
+
+
 def sync(path: Path) -> None:
     """Have a file's content, or the names in a folder, on disk before going on."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -230,9 +248,11 @@ def only_one(
         If another process still holds the lock.
     """
     patience = PATIENCE if patience is None else patience
-    lock = FileLock(private_folder(folder) / name, mode=0o600)
     try:
-        with _acquired(lock, what, patience):
+        with ExitStack() as held:
+            with with_room(folder):
+                lock = FileLock(private_folder(folder) / name, mode=0o600)
+                held.enter_context(_acquired(lock, what, patience))
             yield
     except Timeout:
         raise HomeError(
@@ -246,7 +266,8 @@ def if_free(folder: Path, name: str) -> Iterator[bool]:
     """Hold a lock in a folder unless another process does; yields whether it is held here."""
     lock = FileLock(folder / name, mode=0o600)
     try:
-        lock.acquire(timeout=0)
+        with with_room(folder):
+            lock.acquire(timeout=0)
     except Timeout:
         yield False
         return

@@ -21,7 +21,7 @@ from typing import Any
 
 from republish.anonymize.errors import HomeError
 from republish.anonymize.people.randomness import derive_key
-from republish.orchestration.storage.home import KEY_VARIABLE, Home, for_the_group, only_one
+from republish.orchestration.storage.home import KEY_VARIABLE, Home, for_the_group, only_one, with_room
 from republish.orchestration.storage.sealed import SEAL, sealed, unsealed
 from republish.orchestration.storage.store import write_bytes
 
@@ -124,12 +124,13 @@ def _add(home: Home, said: Mapping[str, Any]) -> None:
     if file.exists() and file.stat().st_size != len(whole):  # all of it or nothing
         write_bytes(file, whole + added)
         return
-    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    for_the_group(file)
-    with os.fdopen(descriptor, "ab") as stream:
-        stream.write(added)
-        stream.flush()
-        os.fsync(stream.fileno())
+    with with_room(file):
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        for_the_group(file)
+        with os.fdopen(descriptor, "ab") as stream:
+            stream.write(added)
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 def _line(said: Mapping[str, Any], before: bytes | None, key: bytes) -> bytes:

@@ -52,7 +52,10 @@ def pack(folder: Path, file: Path, described: Mapping[str, Any], key: bytes) -> 
         partial.rename(file)
         sync(file.parent)
     except OSError as error:
-        raise HomeError(f"{file}: can't be written: {error.strerror}. Nothing was backed up") from None
+        raise HomeError(
+            f"{file}: can't be written: {error.strerror}. Make room there, or name another place by --out;"
+            " nothing was backed up"
+        ) from None
     finally:
         partial.unlink(missing_ok=True)
     return len(digests)

@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -234,8 +235,9 @@ def sha256(file: Path) -> str:
 
 
 def _write(file: Path, write: Callable[[Path], Any]) -> None:
-    partial = private_folder(file.parent) / f".{file.name}{PARTIAL}"
+    partial, is_new = file.with_name(f".{file.name}{PARTIAL}"), not file.parent.exists()
     try:
+        private_folder(file.parent)
         # The mode is set before a byte is in the file: there is no moment at which others may read it.
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         for_the_group(partial)
@@ -244,7 +246,10 @@ def _write(file: Path, write: Callable[[Path], Any]) -> None:
         partial.rename(file)
         sync(file.parent)
     except (OSError, pl.exceptions.PolarsError) as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+            if is_new:
+                file.parent.rmdir()
         # "parquet: File out of specification: underlying IO error: No space left on device", says polars.
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0].rpartition("IO error: ")[2]
         raise HomeError(

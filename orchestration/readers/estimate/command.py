@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 import re
 import secrets
 import tempfile
@@ -313,7 +315,9 @@ def fitting(folder: Path) -> Iterator[None]:
     """Raise LimitError if what is asked of a release fits neither into memory nor on the disk beside it."""
     try:
         yield
-    except duckdb.OutOfMemoryException:
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        if isinstance(error, duckdb.IOException) and os.strerror(errno.ENOSPC) not in str(error):
+            raise
         raise LimitError(
             f"{folder}: is too large to be estimated from here: it fits neither into memory nor into"
             f" {tempfile.gettempdir()}. Set TMPDIR to a folder with more room, or take a larger machine"

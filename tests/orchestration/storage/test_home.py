@@ -190,6 +190,13 @@ def test_a_folder_that_does_not_fit_does_not_appear(tmp_path, request):
     assert not [*(tmp_path / "published").iterdir()]
 
 
+def test_a_folder_that_was_made_for_a_file_that_does_not_fit_is_gone(tmp_path, request):
+    request.getfixturevalue("little_space")
+    with pytest.raises(HomeError, match="File too large"):
+        write_json(tmp_path / "new/file", {"a": "x" * 9999})
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_copy_is_written_only_where_it_differs(tmp_path):
     original = tmp_path / "original"
     original.write_text("one")
