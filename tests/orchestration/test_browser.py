@@ -163,13 +163,6 @@ def test_what_was_promised_and_found_is_on_the_page_of_the_audit_and_what_moves_
     assert page.run(f"new Promise(resolve => setTimeout(() => resolve({WIDTH}), 1000))") > 600
 
 
-def test_published_rows_are_a_table_beside_what_they_say(page):
-    page.open("assets/hospital/publication?view=overview", "ten published rows", "Show Markdown")
-    page.run(LAST_MARKDOWN)
-    page.read("No row belongs to one person.", "of somebody in the group, or a counterfeit")
-    assert page.run("document.querySelectorAll('td').length") > 100
-
-
 # ---- a second series
 
 
