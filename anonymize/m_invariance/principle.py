@@ -23,6 +23,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     faults=faults,
     advice=bucket_advice,
     stated=("apart",),
+    stated_before=("spread", "deferred_now", "deferred_alike", "deferred_alike_in_a_column"),
     parameter_changes=parameter_changes,
     one_column="",
     one_row="",

@@ -102,6 +102,8 @@ class Principle(Generic[P, C]):
     """What a contract may say and had better not: a sentence each, for the publisher."""
     stated: tuple[str, ...] = ()
     """Names of the candidate's figures that a manifest states, too, where a release has them."""
+    stated_before: tuple[str, ...] = ()
+    """Parameters and figures that it has no more, which manifests of earlier versions state."""
     semantics: tuple[str, ...] = ("persistent",)
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
     parameter_changes: Callable[[P, P], list[Change]] = any_change_needs_consent

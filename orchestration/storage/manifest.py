@@ -269,10 +269,10 @@ def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
     known = PRINCIPLES.get(str(principle.get("name"))) if isinstance(principle, dict) else None
     if known is None and "principle" in stated:
         return "its principle is none that this version knows"
-    further = set() if known is None else {*known.stated}
+    further = set() if known is None else {*known.stated, *known.stated_before}
     if more := stated.keys() - KEYS - further:
         return f"has a key {min(more)}, which no manifest has"
-    if known is not None and not principle.keys() <= known.parameters.model_fields.keys():
+    if known is not None and not principle.keys() <= {*known.parameters.model_fields, *known.stated_before}:
         return "states parameters that its principle does not have"
     if (odd := _odd_entry(stated, {*COUNTED, "exposed", "deferred", "lone_ends"} | further)) is not None:
         return odd

@@ -124,6 +124,20 @@ def test_a_folder_with_more_than_a_release_is_refused_in_one_plain_line(what, se
         assert str(refused.value).isprintable()
 
 
+def test_what_manifests_of_earlier_versions_state_still_verifies(series):
+    folder = series.published(RELEASES[1])
+    stated = json.loads((folder / MANIFEST).read_text())
+    stated["principle"] |= {"on_ineligible": "defer", "spread": {"cost": 0.1}}
+    stated |= {"deferred": 3, "deferred_now": 3, "deferred_alike": 1, "deferred_alike_in_a_column": 2}
+    (folder / MANIFEST).write_text(json.dumps(stated))
+    (folder / SUMS).write_text(sums(folder, stated))
+    assert verify_release(folder) == stated
+    stated["deferred_now"] = ["P1"]
+    (folder / MANIFEST).write_text(json.dumps(stated))
+    with pytest.raises(PublishedFolderError, match="its deferred_now is no count"):
+        verify_release(folder)
+
+
 def arrow(change, **options):
     """The same rows as another writer keeps them."""
 
