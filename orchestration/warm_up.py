@@ -42,6 +42,8 @@ DISEASE = {"name": "disease", "kind": "category", "order": sorted(DISEASES), "ke
 SEVERAL = [{"name": "disease"}, {"name": "ward"}, {"name": "day"}]
 OF_SEVERAL = {"m": 2, "people_per_group": 2, "on_value_change": "refuse", "on_ineligible": "wait"}
 OF_ROWS = {"m": 3, "values_per_person": 2}
+KNOWN = min(DISEASES)
+OF_KNOWN = {"m": 3, "on_ineligible": "wait"}
 FEW = 100
 """Patients who all live in one cell."""
 
@@ -81,12 +83,22 @@ def compile_kernels(patients: int = 1_300) -> None:
             visits = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease"}, "rows": "several"}
             declared = {**DECLARED, **visits, "principle": {"name": principle.name, **OF_ROWS}}
             _release([pl.concat([first, first])], parse_contract(declared))
+        if "on_value_change" in principle.parameters.model_fields and not principle.one_column:
+            known = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease", "not_sensitive": [KNOWN]}}
+            declared = {**DECLARED, **known, "principle": {"name": principle.name, **OF_KNOWN}}
+            _release([_half_known(first), _half_known(second)], parse_contract(declared))
 
 
 def _with_wards(patients: pl.DataFrame) -> pl.DataFrame:
     """Patients with a ward and a day, so that there are up to three sensitive columns."""
     number = pl.int_range(pl.len())
     return patients.with_columns(ward=(number % 7).cast(pl.String), day=number % 5)
+
+
+def _half_known(patients: pl.DataFrame) -> pl.DataFrame:
+    """Patients half of whom have a value that may be known, so that groups have it several times."""
+    is_known = pl.int_range(pl.len()) % 2 == 0
+    return patients.with_columns(disease=pl.when(is_known).then(pl.lit(KNOWN)).otherwise("disease"))
 
 
 def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:

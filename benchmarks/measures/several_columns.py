@@ -180,7 +180,7 @@ def _rows(
     words = " and ".join(chosen)
     try:
         contract = _contract(declared, snapshots, chosen, m)
-        made = list(released(snapshots, contract))
+        made = _published(snapshots, contract)
     except (NotEligible, ContractError):
         yield (words, m, "refused", *[None] * (len(HEADINGS) - 3))
         return
@@ -198,6 +198,16 @@ def _rows(
             loss,
             *(errors.get(name) for name in (*columns, "both")),
         )
+
+
+def _published(snapshots: list[tuple[str, pl.DataFrame]], contract: Contract) -> list[Made]:
+    """The releases of some snapshots; one of nobody is refused, as the product does."""
+    made = []
+    for one in released(snapshots, contract):
+        if not one.candidate.figures.tuples:
+            raise NotEligible("there is nobody to publish")
+        made.append(one)
+    return made
 
 
 def errors_of(made: Made, contract: Contract, chosen: Sequence[str]) -> Iterator[tuple[str, float]]:
@@ -222,7 +232,7 @@ def _attack(
     """What an adversary with both products of the last snapshot is left with."""
     try:
         made = [
-            next(iter(released(snapshots[-1:], _contract(declared, snapshots[-1:], [column], m))))
+            _published(snapshots[-1:], _contract(declared, snapshots[-1:], [column], m))[0]
             for column in columns
         ]
     except (NotEligible, ContractError):
@@ -240,7 +250,7 @@ def _attack_alone(
     """What is guessed of one product's first and last release by how values go together."""
     try:
         contract = _contract(declared, snapshots, columns, m)
-        made = list(released(snapshots, contract))
+        made = _published(snapshots, contract)
     except (NotEligible, ContractError):
         return
     domain = value_domain(*(one.read.values[VALUE] for one in made), *(one.people[VALUE] for one in made))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from republish.anonymize.columns import most_of
+from republish.anonymize.columns import exactly, most_of
 from republish.anonymize.spelling import FORMS, value_form
 
 ALIKE = 0.5
@@ -115,7 +115,6 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
         people.filter(~value_form(pl.col("text")).is_in(there.implode()))
         for people, there in ((gone, forms[1]), (new, forms[0]))
     )
-    before, now = pl.col("before"), pl.col("now")
     bare = [
         people.select("text", bare=pl.col("text").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]", ""))
         for people in (gone, new)
@@ -132,7 +131,7 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
         .select(change=pl.lit("signs"), now="text", before="text_gone"),
     ]
     changes = pl.concat(
-        found.select(pl.concat_str(pl.lit(f"{at} "), "change").alias("change"), now, before)
+        found.select("now", "before", change=pl.concat_str(pl.lit(f"{at} "), "change"))
         for at, found in enumerate(pairs)
     )
     both = changes.unique().join(new, left_on="now", right_on="text")
@@ -155,9 +154,9 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
 
 def _are_alike(rest: list[str], shift: int = 0) -> pl.Expr:
     """Whether half of the rest of a row is that of the row before, or of one so many places further on."""
-    before = (pl.col(f"{name}_before") for name in rest)
+    before = (exactly(f"{name}_before") for name in rest)
     moved = (pl.concat([one.slice(shift), one.head(shift)]) if shift else one for one in before)
-    same = (pl.col(name).eq_missing(one).cast(pl.Int32) for name, one in zip(rest, moved, strict=True))
+    same = (exactly(name).eq_missing(one).cast(pl.Int32) for name, one in zip(rest, moved, strict=True))
     return pl.sum_horizontal(pl.lit(0), *same) * 2 >= len(rest)
 
 

@@ -37,7 +37,7 @@ OTHER_PRINCIPLES = {
     for name in ("e_equivalence", "global_guarantee", "sequential", "streamliner")
 }
 NOT_OF_A_RELEASE = {
-    *("scipy.sparse", "scipy.linalg", "scipy.optimize", "scipy.stats"),
+    "scipy.stats",
     *("republish.anonymize.attack.cuts", "republish.anonymize.attack.equivalence"),
     *("republish.orchestration.readers.estimate.command", "republish.orchestration.audit.series"),
 }

@@ -69,7 +69,8 @@ def test_a_release_waits_for_its_snapshot_without_anything_that_would_make_it(ho
     hospital.file(THIRD).unlink()
     hospital.declare(upstream=["warehouse/patients"])
     lines, loaded = loaded_by(COMMAND_LINE, "release", hospital.contract, "--home", home, "--through", THIRD)
-    (line,) = lines
+    where, line = lines
+    assert where.startswith("hospital/v1 is published in ")
     assert line.startswith(f"{THIRD}  waits for its snapshot")
     assert not loaded & set(SLOW)
 

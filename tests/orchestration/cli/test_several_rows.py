@@ -19,9 +19,9 @@ WAITS = DECLARED["principle"] | {"on_ineligible": "wait"}
 def clinic(tmp_path):
     """A function that writes a contract and its snapshots, and returns the contract's file."""
 
-    def write(releases=2, change=lambda table: table, **changes):
+    def write(releases=2, change=lambda table: table, people=70, **changes):
         declared = {**DECLARED, "principle": WAITS, **changes}
-        for date, table in visits(70, releases):
+        for date, table in visits(people, releases):
             change(table).write_csv(tmp_path / f"{date}.csv")
         file = tmp_path / "clinic.yaml"
         file.write_text(
@@ -244,7 +244,9 @@ def test_rows_are_declared_for_a_whole_series(clinic, republish, tmp_path):
 def test_visits_under_the_global_guarantee_are_released_audited_and_forgotten(clinic, republish, tmp_path):
     own = {"name": "global_guarantee", "l": 2, "strategy": "minimum", "rows_per_person": 3}
     sensitive = {"name": "diagnosis", "semantics": "transient"}
-    file, home = clinic(2, principle=own | {"on_ineligible": "wait"}, sensitive=sensitive), tmp_path / "home"
+    # Of few people, all have had their share of the guarantee after the first release.
+    file = clinic(2, people=300, principle=own | {"on_ineligible": "wait"}, sensitive=sensitive)
+    home = tmp_path / "home"
     code, _, errors = republish("release", file, "--home", home)
     assert code == 0, errors
     series, private = home / "published/clinic/v1", home / "private/clinic/v1"
