@@ -1,16 +1,21 @@
-"""What each principle publishes of fixed made-up people, as SHA-256 digests: no byte changes by accident.
+"""What each principle publishes of fixed made-up people, what is found in it and what it answers.
+
+No byte changes by accident:
 
 `golden.json` has two digests for each release: of the published tables (names, columns and rows), and of what
 is said beside them (README.md, datapackage.json, estimate.sql, and the manifest without versions and hashes).
-After a change on purpose, write the file anew with
+Of some cases, `golden_findings.json` has what an audit finds in each promise and measures of each release and
+what `estimate` answers. After a change on purpose, write the files anew with
 
     PYTHONPATH=. .venv/bin/python -m tests.test_golden
 
 and say in the commit and in changelog.d/ which digests changed, and why.
 """
 
+import datetime as dt
 import functools
 import hashlib
+import io
 import json
 import os
 import random
@@ -20,15 +25,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
+from rich.console import Console
 
 from republish.anonymize.errors import RepublishError
+from republish.orchestration.audit.command import audit
 from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.readers.estimate.command import Measure, estimate
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.parts import table_files
 from tests.hospital import KEY, make
 
 GOLDEN = Path(__file__).with_name("golden.json")
+FINDINGS = Path(__file__).with_name("golden_findings.json")
+DIGITS = 6
 RELEASES = ("2024-01-01", "2025-01-01", "2026-01-01")
 PEOPLE = 480
 TOWNS = ("Ayton", "Beeford", "Ceeham", "Deeley", "Eastwick", "Farnley")
@@ -84,6 +94,23 @@ CASES = [
 
 Shards are put together in one way under every principle, so one of them divides all kinds of columns.
 """
+
+EXAMINED = [
+    f"{case} in 1"
+    for case in (
+        *(f"{principle} of disease" for principle in PRINCIPLES if "," not in principle),
+        "m_invariance, several rows of disease",
+        "m_invariance, waits of disease and treatment",
+    )
+] + ["m_invariance of disease in 3"]
+"""Each principle, several rows, two columns, and shards: what is found in them, and what they answer."""
+QUESTIONS = [
+    {"where": "disease = 'flu' AND age > 40"},
+    {"where": "town IN ('Ayton', 'Deeley')", "by": "disease"},
+    {"where": "height < 1.75", "by": ["town"]},
+    {"where": "true", "measure": Measure("age")},
+    {"where": "disease = 'gout'", "by": "town", "change": True},
+]
 
 
 @functools.cache
@@ -203,10 +230,50 @@ def _without(described: dict, keys: tuple[str, ...]) -> bytes:
     return json.dumps(read).encode()
 
 
+def examined(case: str, folder: Path) -> dict:
+    """What an audit finds in a case's releases (`publish`), and what they answer; no words."""
+    series = folder / "home/published/golden/v1"
+    audit(
+        [series], folder, folder / "golden.yaml", out=folder / "report", console=Console(file=io.StringIO())
+    )
+    told = json.loads((folder / "report/audit.json").read_text())
+    keys = ("people", "broken", "undecided", "found", "required", "holds", "broken_in")
+    found = {
+        "promises": {one["promise"]: [one[key] for key in keys] for one in told["promises"]},
+        "figures": {one["release"]: one["figures"] for one in told["series"][0]["releases"]},
+    }
+    if not case.startswith("sequential"):  # a view answers nothing by itself
+        found["answers"] = [
+            [[str(one) if isinstance(one, dt.date) else one for one in row] for row in answer.rows()]
+            for answer in (estimate(series, **question) for question in QUESTIONS)
+        ]
+    return json.loads(json.dumps(found), parse_float=lambda number: round(float(number), DIGITS))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A function that publishes a case once: its digests and its folder."""
+
+    @functools.cache
+    def of(case):
+        folder = tmp_path_factory.mktemp("golden")
+        return publish(case, folder), folder
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REPUBLISH_KEY", KEY)
+        yield of
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_published_is_what_the_golden_digests_say(case, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPUBLISH_KEY", KEY)
-    assert publish(case, tmp_path) == json.loads(GOLDEN.read_text())[case]
+def test_what_is_published_is_what_the_golden_digests_say(case, made):
+    assert made(case)[0] == json.loads(GOLDEN.read_text())[case]
+
+
+@pytest.mark.parametrize("case", EXAMINED)
+def test_what_is_found_and_answered_is_what_was(case, made):
+    found, before = examined(case, made(case)[1]), json.loads(FINDINGS.read_text())[case]
+    for part, content in found.items():
+        assert content == before[part]
 
 
 def test_every_case_has_golden_digests_and_most_publish_three_releases():
@@ -216,15 +283,20 @@ def test_every_case_has_golden_digests_and_most_publish_three_releases():
 
 
 def main() -> None:
-    """Write `golden.json` anew, and say which cases changed."""
+    """Write both files anew, and say which cases changed."""
     os.environ["REPUBLISH_KEY"] = KEY
-    before = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
-    golden = {}
+    before = [json.loads(file.read_text()) if file.exists() else {} for file in (GOLDEN, FINDINGS)]
+    golden, findings = {}, {}
     for case in CASES:
         with tempfile.TemporaryDirectory() as folder:
             golden[case] = publish(case, Path(folder))
-        print(f"{'same   ' if golden[case] == before.get(case) else 'changed'} {case}")  # noqa: T201
+            if case in EXAMINED:
+                findings[case] = examined(case, Path(folder))
+        of_case = golden[case], findings.get(case)
+        is_same = of_case == tuple(one.get(case) for one in before)
+        print(f"{'same   ' if is_same else 'changed'} {case}")  # noqa: T201
     GOLDEN.write_text(json.dumps(golden, indent=1) + "\n")
+    FINDINGS.write_text(json.dumps(findings, indent=None, separators=(",", ":")).replace("},", "},\n") + "\n")
 
 
 if __name__ == "__main__":
