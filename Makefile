@@ -71,6 +71,8 @@ mutants: $(DEVELOP)  ## small faults put into anonymize/, and how many of them n
 lint: $(DEVELOP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	mkdir -p build/republish  # the package as it is installed, of links: mypy does not run republish/__init__.py
+	ln -sfn $(CURDIR)/anonymize $(CURDIR)/orchestration $(CURDIR)/sql $(CURDIR)/republish/* build/republish
 	$(BIN)/mypy
 
 ui: $(READY)  ## Dagster on http://127.0.0.1:3000, at the address with the token that it prints

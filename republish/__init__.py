@@ -1,10 +1,11 @@
 """What other programs import: releases made and read as frames, and the component for Dagster.
 
-In a checkout, the folders of this package are links to those at the top of it. Nothing is imported before it
-is asked for: reading a release takes no Dagster.
+In a checkout, the folders of this package are those beside it. Nothing is imported before it is asked for:
+reading a release takes no Dagster.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ _PLACES = {
     "release": "orchestration.library.release",
     "release_partitions": "orchestration.dagster.component",
 }
+
+_INSIDE, _BESIDE = Path(__file__).parent, Path(__file__).parents[1]
+if not (_INSIDE / "orchestration").exists() and (_BESIDE / "orchestration").is_dir():
+    __path__.append(str(_BESIDE))
 
 
 def __getattr__(name: str) -> Any:
