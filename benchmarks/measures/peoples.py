@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmarks.adversaries.counterfeits import made_up
 from benchmarks.census import census_contract, census_series
 from benchmarks.real_data import (
     ADULT_COLUMNS,
@@ -31,6 +30,7 @@ from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.demo.hospital import CONTRACT, hospital_snapshots
 
 RELEASES = 8
+VALUES = [f"value {n}" for n in range(8)]
 HOURS, SHARES = (19.25, 20, 30, 35, 38.5, 40), (0.05, 0.1, 0.05, 0.2, 0.4, 0.2)
 """Hours a week that most employees have."""
 Maker = Callable[[], tuple[dict[str, Any], Series]]
@@ -316,3 +316,30 @@ def _other_sales(folder: Path) -> tuple[dict[str, Any], Series]:
     declared["sensitive"] = {"name": "twentieth", "values": list(range(20))}
     months = range(1, RELEASES + 1)
     return declared, [(f"1996-{n:02}-01", coded.filter(MONTH=n).drop("MONTH")) for n in months]
+
+
+def made_up(m: int, share: float, people: int, releases: int, seed: int) -> tuple[dict[str, Any], Series]:
+    """People whose most frequent value has a certain share, times 1/m: their contract and their series."""
+    rng, everybody = np.random.default_rng(seed), people * (releases + 9) // 10
+    others = 0.8 ** np.arange(len(VALUES) - 1)
+    shares = np.append(share / m, (1 - share / m) * others / others.sum())
+    table = pl.DataFrame(
+        {
+            "person": np.arange(everybody),
+            "age": rng.integers(0, 100, everybody),
+            "zipcode": rng.integers(0, 1000, everybody),
+            "value": rng.choice(VALUES, everybody, p=shares),
+        }
+    )
+    declared = {
+        "product": "made_up",
+        "series": "v1",
+        "releases": {"first": "2020-01-01", "cron": "0 0 1 * *"},
+        "identifier": "person",
+        "quasi_identifiers": [
+            {"name": "age", "kind": "number", "domain": [0, 99]},
+            {"name": "zipcode", "kind": "number", "domain": [0, 999]},
+        ],
+        "sensitive": {"name": "value", "values": VALUES},
+    }
+    return declared, dynamic_series(table, people, people // 10, releases, seed)

@@ -1,81 +1,21 @@
-"""Counts under conditions that divide cells of `min_width`, and their error bars.
-
-Of made-up tables, the first release under m-invariance (m = 3) is asked for people between two numbers or
-dates, which are anywhere: nearly always within cells (31 days, 5 years, 500 euros). Some conditions begin
-where the first person is, or end where the last one is, or are for what is beyond. A third of them is of one
-sex, a third of some values. A cell says how many of the 95 % intervals hold the truth, give or take half a
-person, and in brackets the median half-width over the median error (0.5 at least), and after a stroke how
-narrow can be. The constants were chosen on other seeds, and without the tables of pay.
-"""
+"""Counts under conditions that divide cells of `min_width`: what a test of the estimator asks."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from benchmarks.measures.estimates import Answers, cell, contract_under, present
+from benchmarks.measures.estimates import Answers, contract_under, present
 from benchmarks.measures.estimator import estimating
 from benchmarks.series import dynamic_series, released
-from benchmarks.tables import Table, main
 from republish.anonymize.columns import VALUE
 
-QUICK = {"people": 300, "conditions": 2, "seeds": (1,)}
 DAY, DAYS = np.datetime64("2020-01-01"), 1461
-PEAKS, BANDS = (130, 390, 655), (1850, 2425, 3010, 4000, 5275)
 PARAMETERS = {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "people_per_group": 2}
 Draw = Callable[[np.random.Generator, int], np.ndarray]
-
-
-def _normal(random: np.random.Generator, people: int, mean: float = 45, deviation: float = 20) -> np.ndarray:
-    return random.normal(mean, deviation, people).round().clip(0, 99)
-
-
-def _heaped(random: np.random.Generator, people: int) -> np.ndarray:
-    age = _normal(random, people)
-    return np.where(random.random(people) < 0.3, (age / 10).round() * 10, age).clip(0, 99)
-
-
-def _or(share: float, some: Draw, others: Draw) -> Draw:
-    return lambda random, people: np.where(
-        random.random(people) < share, some(random, people), others(random, people)
-    )
-
-
-DATES: dict[str, Draw] = {
-    "days of one year": lambda random, people: random.integers(45, 411, people),
-    "days, more each year": lambda random, people: 100 + 1140 * np.sqrt(random.random(people)),
-    "days of the whole domain": lambda random, people: random.integers(0, 1462, people),
-    "days, three peaks": _or(
-        0.3, lambda random, n: random.choice(PEAKS, n), lambda random, n: random.integers(45, 801, n)
-    ),
-}
-AGES: dict[str, Draw] = {
-    "ages, smooth": _normal,
-    "ages of employees, 18 to 66": lambda random, people: random.integers(18, 67, people),
-    "ages, one in eight is 65": _or(0.12, lambda _, n: np.full(n, 65), _normal),
-    "ages, three in ten end in 0": _heaped,
-    "ages of parents and small children": _or(
-        0.5, lambda random, n: random.integers(0, 6, n), lambda random, n: _normal(random, n, 32, 6).clip(18)
-    ),
-}
-PAYS: dict[str, Draw] = {
-    "pay above a least wage": lambda random, people: 2080 + random.exponential(900, people),
-    "pay in five bands": lambda random, people: random.choice(BANDS, people) + random.uniform(0, 380, people),
-}
-STEPPED: dict[str, Draw] = {
-    "pay in steps of 250": lambda random, people: (8 + random.exponential(4, people)).round() * 250,
-}
-NOT_DECLARED = {f"{name}, which nobody declares": draw for name, draw in STEPPED.items()}
-KINDS = (
-    (DATES, 31, {"kind": "date", "domain": [str(DAY), str(DAY + DAYS)], "min_width": 31}),
-    (AGES, 5, {"kind": "number", "domain": [0, 99], "min_width": 5}),
-    (PAYS | NOT_DECLARED, 500, {"kind": "number", "domain": [0, 9999], "min_width": 500}),
-    (STEPPED, 500, {"kind": "number", "domain": [0, 9999], "min_width": 500, "step": 250}),
-)
 
 
 def asked(draw: Draw, width: int, place: dict[str, Any], people: int, conditions: int, seed: int) -> Answers:
@@ -134,18 +74,3 @@ def asked(draw: Draw, width: int, place: dict[str, Any], people: int, conditions
             for several, one in zip(found, (true, *counted), strict=True):
                 several.append(one)
     return found
-
-
-def tables(people: int = 4000, conditions: int = 30, seeds: tuple[int, ...] = (21, 22)) -> Iterator[Table]:
-    """So many random conditions on each table of so many people, drawn with each seed."""
-    rows = []
-    for draws, width, place in KINDS:
-        for name, draw in draws.items():
-            found = [asked(draw, width, place, people, conditions, seed) for seed in seeds]
-            true, estimated, error = (list(itertools.chain(*some)) for some in zip(*found, strict=True))
-            rows.append([name, cell([(true, estimated, error)])])
-    yield Table("Conditions within cells", ("table", "right (width)"), rows)
-
-
-if __name__ == "__main__":
-    main(tables)

@@ -14,6 +14,11 @@ in 51 and 33 of 81 releases, errors of at most 10 %, and at most 12 seconds of a
 a release.
 
 ![Errors of counts over time](../pictures/m_invariance_error.svg)
+
+*Vulnerable people* are those of section 5.1: intersecting their candidate values over all releases leaves one
+(Lemma 1). Releases go on until all people of the pool were there.
+
+![Vulnerable people against update volume](../pictures/vulnerable.svg)
 """
 
 from __future__ import annotations
@@ -30,11 +35,24 @@ from benchmarks.measures.cells import cells_of_groups, cells_of_people
 from benchmarks.measures.estimator import estimated_cells
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.queries import SELECTIVITIES, SELECTIVITY, workload_errors
-from benchmarks.series import contract_of, released
+from benchmarks.series import contract_of, pseudonymous, released
 from benchmarks.tables import Table, draw, main
+from republish.anonymize.attack.coverage import value_domain
+from republish.anonymize.attack.intersection import candidates, intersect, intersected
+from republish.anonymize.baseline.mondrian import mondrian
 from republish.anonymize.contract import Contract
+from republish.anonymize.formats.published import Published, knowledge_table
 
-QUICK = {"rows": 500, "releases": 2, "m": (4,), "first_m": 4, "shares": (0.1,), "sensitive": ("income",)}
+QUICK = {
+    "rows": 500,
+    "releases": 2,
+    "m": (4,),
+    "first_m": 4,
+    "shares": (0.1,),
+    "sensitive": ("income",),
+    "l": (2,),
+}
+OURS, THEIRS = "m-invariance, m = {}", "l-diverse Mondrian, l = {}"
 EVERY = 10
 """In the first release of so many, counts are asked for."""
 
@@ -64,7 +82,9 @@ def tables(
     m: tuple[int, ...] = (2, 4, 6, 8, 10),
     first_m: int = 10,
     shares: tuple[float, ...] = (0.025, 0.05, 0.1, 0.2),
+    l: tuple[int, ...] = (2, 4, 6, 8, 10),
     plot: str = "",
+    plot_vulnerable: str = "",
 ) -> Iterator[Table]:
     """All series: of `first_m` with each r (`shares` of the people), and of each m with the smallest r."""
     updates = [max(1, round(share * rows)) for share in shares]
@@ -113,6 +133,7 @@ def tables(
             for how in over
         }
         draw(Path(plot), curves, xlabel="release", ylabel="median relative error, selectivity 10 %")
+    yield from vulnerable_people(rows, tuple(updates), l, (2, first_m), plot_vulnerable)
 
 
 def measure(case: Case, releases: int) -> Iterator[dict[str, Any]]:
@@ -145,6 +166,49 @@ def measure(case: Case, releases: int) -> Iterator[dict[str, Any]]:
             "ncp": normalized_certainty_penalty(read.boxes, read.sizes, contract),
             **found,
         }
+
+
+def vulnerable_people(
+    live: int, r: tuple[int, ...], l: tuple[int, ...], m: tuple[int, ...], plot: str = ""
+) -> Iterator[Table]:
+    """Vulnerable people by update volume, of three times as many as live at once; `plot` is a file to draw."""
+    rows = 3 * live
+    cases = [(THEIRS, bound) for bound in l] + [(OURS, bound) for bound in m]
+    found = {
+        name.format(bound): [vulnerable(each, bound, rows, live, ours=name == OURS) for each in r]
+        for name, bound in cases
+    }
+    releases = ["releases", *(1 + (rows - live) // each for each in r)]
+    yield Table(
+        f"Vulnerable people, {rows:,} in all, {live:,} live",
+        ("", *(f"r = {each:,}" for each in r)),
+        [releases, *([name, *counts] for name, counts in found.items())],
+    )
+    if plot:
+        curves = {name: (r, [max(count, 0.5) for count in counts]) for name, counts in found.items()}
+        labels = {"xlabel": "update volume r", "ylabel": "vulnerable people (0 drawn at 0.5)"}
+        draw(Path(plot), curves, yscale="log", **labels)
+
+
+def vulnerable(r: int, bound: int, rows: int, live: int, *, ours: bool) -> int:
+    """Publish a census series and attack it: how many people have one candidate value left."""
+    contract, state = contract_of(census_contract(m=bound)), None
+    snapshots = census_series(rows, live, r, 1 + (rows - live) // r)
+    domain = value_domain(pl.Series("value", contract.sensitive.values))
+    for number, (people, published) in enumerate(_published(snapshots, contract, bound, ours), start=1):
+        state = intersect(knowledge_table(people, contract), published, domain, number, state)
+    return intersected(candidates([state])).vulnerable
+
+
+def _published(snapshots, contract, bound: int, ours: bool) -> Iterator[tuple[pl.DataFrame, Published]]:
+    """Each release on what the last one left, or by itself."""
+    if ours:
+        for made in released(snapshots, contract):
+            yield made.people.rename({"identifier": "person"}), made.read
+        return
+    for _, snapshot in snapshots:
+        people = pseudonymous(snapshot, contract).rename({"identifier": "person"})
+        yield people, mondrian(people, contract, bound)
 
 
 def _table(title: str, rows: pl.DataFrame, by: tuple[str, ...], figures: dict[str, pl.Expr]) -> Table:

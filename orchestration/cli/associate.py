@@ -15,7 +15,7 @@ from republish.orchestration.cli.work import Work
 
 RIGHT = (
     "On 26 tables that this was not tuned on, 99 % of such intervals had the truth in them"
-    " (docs/measured/associations.md)."
+    " (docs/measured/README.md)."
 )
 """How often what is told was right."""
 LITTLE = (
@@ -59,7 +59,7 @@ def associate(
     share of people with the value grows per unit of a number, or per year of a date; a difference is that
     between the shares at two labels. A mean is that of the number over the people with the value; other
     columns are not held equal. What groups hide is found by simulating releases, which takes minutes.
-    docs/measured/associations.md says how often it was right.
+    docs/measured/README.md says how often it was right.
     """
     from republish.anonymize.learning.associations import SIMULATED
     from republish.orchestration.readers.associations import associated

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.adversaries.every_key import reconstructions
-from benchmarks.measures.several_columns import narrowed
 from benchmarks.series import contract_of, released
 from republish.anonymize.attack.combinations import Combinations, with_parts
 from republish.anonymize.attack.coverage import signatures
@@ -343,6 +342,46 @@ def test_a_counterfeit_has_a_combination_that_somebody_had():
     for one in released(staff(160, 5), contract()):
         had |= set(one.people[VALUE])
         assert set(one.read.values[VALUE]) <= had
+
+
+def narrowed(first, second, m):
+    """Two products of the same people, by an adversary who knows groups and how values go together.
+
+    Returns
+    -------
+    tuple
+        People in both; the share of whom fewer than m values of a column are left; and how often the
+        likeliest value of the first and of the second column is right. In a group, each value is as likely as
+        the others; how much likelier two values are together than by chance multiplies that.
+    """
+    truth = first.people.select("identifier", first=VALUE).join(
+        second.people.select("identifier", second=VALUE), on="identifier"
+    )
+    number = len(truth)
+    lift = (
+        truth.group_by("first", "second")
+        .agg(together=pl.len())
+        .join(truth.group_by("first").agg(one=pl.len()), on="first")
+        .join(truth.group_by("second").agg(other=pl.len()), on="second")
+        .select("first", "second", weight=pl.col("together") * number / (pl.col("one") * pl.col("other")))
+    )
+    held = [
+        one.linkage.join(
+            one.read.values.select("group_id", pl.col(VALUE).alias(which)), on="group_id"
+        ).select("person", which)
+        for one, which in ((first, "first"), (second, "second"))
+    ]
+    left = held[0].join(held[1], on="person").join(lift, on=["first", "second"])
+    people = left["person"].n_unique()
+    counts = left.group_by("person").agg(pl.col("first", "second").n_unique())
+    few = counts.filter(pl.min_horizontal("first", "second") < m).height
+    right = []
+    for which in ("first", "second"):
+        likely = left.group_by("person", which).agg(pl.col("weight").sum())
+        best = likely.sort("weight", which, descending=[True, False]).group_by("person").first()
+        true = best.join(truth.select(person="identifier", true=which), on="person")
+        right.append((true[which] == true["true"]).mean())
+    return people, few / people, right[0], right[1]
 
 
 def test_two_products_of_the_same_people_give_some_of_them_away_where_one_does_not():

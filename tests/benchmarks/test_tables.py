@@ -18,9 +18,9 @@ OF_REAL_DATA = {"sequential"}
 
 @pytest.fixture
 def commands_here(monkeypatch):
-    """Commands that four benchmarks measure run in this process, which has imported what they need.
+    """Commands that `costs` measures run in this process, which has imported what they need.
 
-    `shards` and `reading` measure processes of their own, in the same two ways.
+    `shards` measures processes of its own, in the same way.
     """
 
     def run(command, environment):
@@ -36,13 +36,7 @@ def commands_here(monkeypatch):
         run(command, environment)
         return Spent(1.0, 1.0, 1.0)
 
-    def spent(*command):
-        run(command, {})
-        return {"processor": 1.0, "clock": 1.0, "memory": 1}
-
-    for name in ("engines", "audit_by_shard", "costs"):
-        monkeypatch.setattr(BENCHMARKS[name], "watched", watched)
-    monkeypatch.setattr(BENCHMARKS["long_series"], "spent", spent)
+    monkeypatch.setattr(BENCHMARKS["costs"], "watched", watched)
 
 
 @pytest.mark.usefixtures("commands_here")
@@ -69,7 +63,7 @@ def test_a_benchmark_names_its_options_and_writes_no_page_of_a_quick_run(name, c
 
 
 def test_each_page_has_a_benchmark_and_each_benchmark_a_page():
-    by_hand = {"README", "mutants", "first_hour"}  # and mutants, of the tests: no benchmark
+    by_hand = {"README", "mutants"}  # and mutants, of the tests: no benchmark
     pages = {file.stem for file in PAGES.glob("*.md")} - by_hand
     assert pages == set(BENCHMARKS)
     listed = (PAGES / "README.md").read_text()
@@ -83,7 +77,7 @@ def test_each_page_has_a_benchmark_and_each_benchmark_a_page():
 
 
 def test_a_page_is_written_with_the_command_that_wrote_it(tmp_path, monkeypatch, capsys):
-    module = BENCHMARKS["failing_baseline"]
+    module = BENCHMARKS["weight"]
 
     def tables(people: int = 3, names: tuple[str, ...] = ("Ann",)):
         yield Table("Some people", ("name", "people", "share"), [[*names, people, 0.25]])
@@ -92,17 +86,17 @@ def test_a_page_is_written_with_the_command_that_wrote_it(tmp_path, monkeypatch,
     monkeypatch.setattr("benchmarks.tables.PAGES", tmp_path)
     main(tables, ["--people", "1200", "--names", "Eve", "--write"])
     assert "1,200" in capsys.readouterr().out
-    written = (tmp_path / "failing_baseline.md").read_text()
+    written = (tmp_path / "weight.md").read_text()
     assert written.startswith(
-        "# What l-diversity gives away\n\n"
-        "`python -m benchmarks.papers.failing_baseline --people 1200 --names Eve`, run on "
+        "# How much code, tests and pages there are\n\n"
+        "`python -m benchmarks.measures.weight --people 1200 --names Eve`, run on "
     )
     assert written.endswith(
         "**Some people**\n\n| name | people | share |\n| --- | ---: | ---: |\n| Eve | 1,200 | 0.250 |\n"
     )
     assert written == page(
         module,
-        "python -m benchmarks.papers.failing_baseline --people 1200 --names Eve",
+        "python -m benchmarks.measures.weight --people 1200 --names Eve",
         list(tables(1200, ("Eve",))),
         dt.datetime.now(tz=dt.UTC).date(),
     )

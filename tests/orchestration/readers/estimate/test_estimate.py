@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.adversaries.counterfeits import made_up
 from benchmarks.measures import within_cells
 from benchmarks.measures.estimates import LEVELS, coded, condition, last, measured, present, workloads
 from benchmarks.measures.estimates import hospital as hospital_contract
 from benchmarks.measures.estimator import estimating
+from benchmarks.measures.peoples import made_up
 from benchmarks.series import contract_of, released
 from republish.anonymize.columns import VALUE
 from republish.anonymize.errors import PublishedFolderError, QueryError
