@@ -19,7 +19,6 @@ from republish.anonymize.contract import ViewContract
 from republish.anonymize.contract.combined import combine
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.kernels.csv_records import csv_records
-from republish.anonymize.kernels.lives import likeliest
 from republish.anonymize.people.randomness import generator
 from republish.anonymize.people.rows import keyed
 from republish.anonymize.principle.state import State
@@ -58,8 +57,6 @@ def compile_kernels(patients: int = 1_300) -> None:
     """
     csv_records(np.frombuffer(b"patient_id,age\n", np.uint8), ord(","), 0, 2, True)
     covering(pl.DataFrame({"qi_0": [0]}), pl.DataFrame({"qi_0_low": [0], "qi_0_high": [0]}))  # an audit's
-    one, chance = np.zeros((1, 1), np.int64), np.ones((1, 1))
-    likeliest(one, np.zeros(1, np.bool_), (np.arange(2), one[0], chance[0]), chance, chance[0])  # an audit's
     first, second = (table for _, table in hospital_snapshots(2, patients))
     columns: dict[str, Any]
     for principle in PRINCIPLES.values():

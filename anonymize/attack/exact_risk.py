@@ -20,8 +20,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from republish.anonymize.attack.figures import RiskFigures
-from republish.anonymize.attack.risk import Contents, Row
-from republish.anonymize.attack.surjections import Steps, TooManySurjectionsError, risks
+from republish.anonymize.attack.surjections import Contents, Row, Steps, TooManySurjectionsError, risks
 from republish.anonymize.columns import most_of
 from republish.anonymize.formats.published import Published
 

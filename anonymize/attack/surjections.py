@@ -9,13 +9,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import inf
 from operator import or_
 from typing import Any, NamedTuple
 
-from republish.anonymize.attack.risk import Contents, Row
+from republish.anonymize.formats.published import Published
+
+Row = tuple[Hashable, Hashable]
+"""A row of the knowledge table B(n): a person and the value that tells apart a person's tuples."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Tuples and counterfeits in the groups of one release."""
+
+    tuples: Mapping[tuple[Hashable, Hashable], int]
+    """How many tuples of a group carry a value."""
+    counterfeits: Mapping[Hashable, int]
+    """How many tuples of a group are counterfeits, where any are."""
+
+    @classmethod
+    def of(cls, published: Published) -> Contents:
+        """All groups of a release."""
+        return cls(
+            {(group, value): count for group, value, count in published.values.iter_rows()},
+            dict(published.counterfeits.iter_rows()),
+        )
 
 
 class TooManySurjectionsError(Exception):

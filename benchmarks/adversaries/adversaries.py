@@ -1,14 +1,14 @@
 """What adversaries learn who know more than the papers say, from one release and from eight.
 
-Nothing of this is promised; each audit states it of its own series. Of each table a twentieth is replaced
-before each release. *Right*: guessed right by who learns from the groups which values go with which
-quasi-identifiers, and from every release who has another value than whom, and knows everybody's group; of the
-*surest* twentieth; and, *by quasi-identifiers*, by who does not know groups. *Certain*: the share of the
-others who have one value left, their own, when the values of 1 or 10 % of the people are known, drawn at
-random. *Followed*: the groups that look like one group of the release before. The titles have what is guessed
-without any release: by naming the most frequent value, and by a regression on the values of half of the
-people. `regroup` is the share of groups that could stay and are made anew; NCP is the share of its domain
-that an interval covers.
+Nothing of this is promised. Each audit states of its own series what is guessed right. Of each table a
+twentieth is replaced before each release. *Right*: guessed right by who learns from the groups which values
+go with which quasi-identifiers, and from every release who has another value than whom, and knows everybody's
+group; of the *surest* twentieth; and, *by quasi-identifiers*, by who does not know groups. *Certain*: the
+share of the others who have one value left, their own, when the values of 1 or 10 % of the people are known,
+drawn at random. *Followed*: the groups that look like one group of the release before. The titles have what
+is guessed without any release: by naming the most frequent value, and by a regression on the values of half
+of the people. `regroup` is the share of groups that could stay and are made anew; NCP is the share of its
+domain that an interval covers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.adversaries.following import Followed, follow
+from benchmarks.adversaries.some_known import KnownPeople, strike_out
 from benchmarks.census import census_contract, census_series
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.real_data import (
@@ -30,9 +32,7 @@ from benchmarks.real_data import (
 )
 from benchmarks.series import Made, Series, contract_of, released
 from benchmarks.tables import Table, main
-from republish.anonymize.attack.measures.followed import Followed, follow
 from republish.anonymize.attack.measures.guessing import Clues, Guesses, guess_values
-from republish.anonymize.attack.measures.known_people import KnownPeople, strike_out
 from republish.anonymize.columns import IDENTIFIER
 from republish.anonymize.contract import Contract
 from republish.anonymize.formats.published import knowledge_table

@@ -171,7 +171,7 @@ def measure(case: Case, releases: int) -> Iterator[dict[str, Any]]:
 def vulnerable_people(
     live: int, r: tuple[int, ...], l: tuple[int, ...], m: tuple[int, ...], plot: str = ""
 ) -> Iterator[Table]:
-    """Vulnerable people by update volume, of three times as many as live at once; `plot` is a file to draw."""
+    """Vulnerable people by update volume, of three times as many as live at once; `plot` is a file."""
     rows = 3 * live
     cases = [(THEIRS, bound) for bound in l] + [(OURS, bound) for bound in m]
     found = {

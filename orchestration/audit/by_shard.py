@@ -17,7 +17,7 @@ from republish.anonymize.attack.finding import AttackResult, Count, count_of, fi
 from republish.anonymize.attack.input import prepare_tables
 from republish.anonymize.attack.intersection import Intersected
 from republish.anonymize.attack.knowledge import Knowledge
-from republish.anonymize.attack.measures.correlations import of_all_shards as correlated_of_all
+from republish.anonymize.attack.measures.guessing import guess_values
 from republish.anonymize.attack.measures.presence import of_all_shards
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Schema
@@ -42,14 +42,11 @@ from republish.orchestration.audit.read.manifests import held_back
 from republish.orchestration.audit.read.material import Material, ShardFiles
 from republish.orchestration.audit.series import (
     LINKAGE,
-    OCCURRED,
     PEOPLE,
     attack_series,
     guess_by_column,
     read_tables,
-    with_combinations,
     with_files,
-    with_what_is_learned,
 )
 from republish.orchestration.engine import the_engine
 from republish.orchestration.storage.home import private_folder
@@ -86,21 +83,15 @@ def attack_by_shard(material: Material, seconds: float) -> Generator[str, None, 
         shards = material.contract.shards
         wholes: list[list[_Whole]] = []
         domain = None
-        occurred: dict[str, list[pl.DataFrame]] = {}
         for series in material.series:
             wholes.append([])
-            occur = occurred[series.before.name] if series.before else []
             last: list[AttackedRelease] = []
             for number, release in enumerate(series.releases, start=1):
                 yield f"{series.name} {release.name}: dividing it into {shards} shards"
                 with named(release.path):
                     whole, domain = _divide(material, series, number, folder, domain, last)
-                occur = with_combinations(occur, whole.release.known)
-                for table in occur:
-                    write_table(_place(folder, material, series, release.name).parent / OCCURRED, table)
                 last = [whole.release]
-                wholes[-1].append(whole._replace(release=replace(whole.release.without_clues(), known=None)))
-            occurred[series.name] = occur
+                wholes[-1].append(whole._replace(release=whole.release.without_clues()))
         assert domain is not None
         values = domain.to_frame(VALUE)
         alone = replace(material, reading=Reading())
@@ -301,12 +292,11 @@ def _look_at(
     published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
     linkage = pl.concat(linkages)
     by_column, sensitive = {}, contract.sensitive
-    is_last = number == len(series.releases)
-    whole = with_what_is_learned(whole, known, published, schema, linkage, before, is_last=is_last)
+    guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
     if sensitive is not None and sensitive.is_several:
         by_column = guess_by_column(published, known, schema, linkage, before)
     useful = usefulness(release_format, seen.tables, published, schema, known) if people.height else None
-    return replace(whole, useful=useful, guesses_by_column=by_column, known=known), domain
+    return replace(whole, useful=useful, guesses=guesses, guesses_by_column=by_column), domain
 
 
 def _astray(folder: Path, material: Material, series: PublishedSeries) -> list[pl.DataFrame]:
@@ -387,14 +377,12 @@ def _joined_release(
     shards: Sequence[AttackedRelease], whole: AttackedRelease, astray: pl.DataFrame
 ) -> AttackedRelease:
     moved = [one.moved for one in shards if one.moved is not None]
-    correlated = [one.correlated for one in shards if one.correlated is not None]
     return replace(
         whole,
         attack=ReleaseAttack.of_shards(
             [one.attack for one in shards], pl.concat([astray, whole.attack.findings])
         ),
         moved=pl.concat(moved) if moved else None,
-        correlated=correlated_of_all(correlated),
     )
 
 

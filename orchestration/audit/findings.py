@@ -16,13 +16,8 @@ from republish.anonymize.attack.figures import EquivalenceFigures
 from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
 from republish.anonymize.attack.knowledge import Knowledge
-from republish.anonymize.attack.measures.correlations import Correlated
-from republish.anonymize.attack.measures.followed import Followed
 from republish.anonymize.attack.measures.guessing import Clues, Guesses
-from republish.anonymize.attack.measures.known_changes import KnownChanges, Lives
-from republish.anonymize.attack.measures.known_people import KnownPeople, Struck
 from republish.anonymize.attack.measures.presence import Presence
-from republish.anonymize.attack.measures.recovered import Recovered
 from republish.anonymize.contract import Product
 from republish.anonymize.formats import Published
 from republish.anonymize.people.renaming import suspected_renamings
@@ -50,18 +45,6 @@ class AttackedRelease:
     """What is guessed right after learning from the groups."""
     guesses_by_column: Mapping[str, Guesses] = field(default_factory=dict)
     """The same of each of several sensitive columns, by its name."""
-    known_people: KnownPeople | None = None
-    """Who is certain when the values of some people are known."""
-    lives: Lives | None = None
-    """Who was in which groups, up to this release: for the next one."""
-    known_changes: KnownChanges | None = None
-    """What all releases say to who knows how values change; of the last release alone."""
-    followed: Followed | None = None
-    """The groups that look like those of the release before."""
-    recovered: Recovered | None = None
-    """The quasi-identifiers that its intervals give away; None where they are published as they are."""
-    correlated: Correlated | None = None
-    """What is guessed right of several sensitive columns by how their values go together."""
     known: pl.DataFrame | None = None
     """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
     published: Published | None = None
@@ -78,20 +61,11 @@ class AttackedRelease:
         found = self.guesses if column is None else self.guesses_by_column.get(column)
         return None if found is None else found.clues
 
-    @property
-    def struck(self) -> Struck | None:
-        """What is remembered of it for who knows some people."""
-        return None if self.known_people is None else self.known_people.struck
-
     def without_clues(self) -> Self:
         """Itself, when the next release was attacked."""
         by_column = {name: replace(one, clues=None) for name, one in self.guesses_by_column.items()}
         guesses = self.guesses and replace(self.guesses, clues=None)
-        some = self.known_people and replace(self.known_people, struck=None)
-        groups = self.followed and replace(self.followed, contents=None)
-        return replace(
-            self, guesses=guesses, guesses_by_column=by_column, known_people=some, lives=None, followed=groups
-        )
+        return replace(self, guesses=guesses, guesses_by_column=by_column)
 
     @property
     def renamed(self) -> pl.DataFrame | None:

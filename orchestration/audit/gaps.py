@@ -41,7 +41,7 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     gaps += [] if attacked and all(map(len, rows)) else [ALGORITHM]
     gaps += [OWN_ALGORITHM] if material.foreign is not None else []
-    return [*gaps, _known_values_gap(attacked), *NEVER_COVERED]
+    return [*gaps, *NEVER_COVERED]
 
 
 def _left_out_gaps(material: Material) -> list[Gap]:
@@ -65,16 +65,6 @@ def _left_out_gaps(material: Material) -> list[Gap]:
         if people or name in sensitive:
             gaps.append(Gap(what, LEFT_OUT, (people,), series.name))
     return gaps
-
-
-def _known_values_gap(attacked: list[AttackedSeries]) -> Gap:
-    """Adversaries who know other values than those of people drawn at random, where these were measured."""
-    measured = [one.releases[-1].known_people is not None for one in attacked]
-    what = (
-        "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
-        " quasi-identifiers"
-    )
-    return Gap(what, CHOSEN_PEOPLE if measured and all(measured) else NOBODY_KNOWN)
 
 
 def _shard_gaps(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
@@ -198,19 +188,22 @@ ONE_GROUP_EACH = Gap(
     "no private folder was given (--private). Each person in the last release is covered by one group alone,"
     " and the attacks took it for the person's group.",
 )
-CHOSEN_PEOPLE = (
-    "the promises assume that everybody's presence and quasi-identifiers are known, and no"
-    " values. What is learned from the values of people drawn at random, and from the releases"
-    " themselves, are figures that are not promised; of chosen people, or with other knowledge,"
-    " nothing was measured."
-)
-NOBODY_KNOWN = (
-    "the promises assume that everybody's presence and quasi-identifiers are known, and no"
-    " values. What some people's values say of others was not measured: that takes people's"
-    " groups. What can be learned from the releases themselves is a figure that is not promised."
-)
 NOT_WHERE_REPEATED = ", but where a group has several rows of a value that may be known"
 NEVER_COVERED = [
+    Gap(
+        "Adversaries who know some people's sensitive values, how values change, who shares a value, or what"
+        " another publisher released of the same people",
+        "the promises assume that everybody's presence and quasi-identifiers are known, and no values. The"
+        " documentation (“What is not promised”) has figures of made-up and public tables.",
+    ),
+    Gap(
+        "Adversaries who know from elsewhere how values depend on quasi-identifiers",
+        "what can be learned of that from the releases themselves is a figure that is not promised.",
+    ),
+    Gap(
+        "Groups that can be told from release to release, and quasi-identifiers that intervals give away",
+        "the promises assume that everybody's group and quasi-identifiers are known.",
+    ),
     Gap(
         "Times and owners of the files where they are offered for download",
         "they are not part of the folders' content and change with every copy.",

@@ -13,13 +13,8 @@ from republish.anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, cho
 from republish.anonymize.attack.equivalence import Equivalence, Searched, minimum_equivalence
 from republish.anonymize.attack.intersection import candidates
 from republish.anonymize.attack.knowledge import MEMBERS, Knowledge
-from republish.anonymize.attack.measures.correlations import guess_by_correlations
-from republish.anonymize.attack.measures.followed import follow
 from republish.anonymize.attack.measures.guessing import Guesses, guess_values
-from republish.anonymize.attack.measures.known_changes import follow_lives, learn_changes
-from republish.anonymize.attack.measures.known_people import strike_out
 from republish.anonymize.attack.measures.presence import Presence, guess_presence
-from republish.anonymize.attack.measures.recovered import recover
 from republish.anonymize.attack.same_values import CONTENTS
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Product, Schema, View
@@ -51,8 +46,8 @@ from republish.orchestration.audit.read.texts import compare_texts
 from republish.orchestration.storage.store import read_table
 from republish.orchestration.unforeseen import named
 
-PEOPLE, LINKAGE, OCCURRED = "people.parquet", "linkage.parquet", "occurred.parquet"
-"""What a shard has of a release, in its folder; and how often values occurred in all, in the one above."""
+PEOPLE, LINKAGE = "people.parquet", "linkage.parquet"
+"""What a shard has of a release, in its folder."""
 
 
 def attack_series(material: Material, seconds: float) -> Generator[str, None, list[AttackedSeries]]:
@@ -66,7 +61,6 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
         Time for the equivalence attack on each series.
     """
     attacked: dict[str, AttackedSeries] = {}
-    occurred: dict[str, list[pl.DataFrame]] = {}
     sensitive = material.contract.sensitive
     parts = 1 + len(sensitive.columns) if sensitive is not None and sensitive.is_several else 1
     domain = material.shard.domain if material.shard else None
@@ -75,7 +69,6 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
         ever: list[pl.DataFrame] = []
         placed: list[tuple[str, Any]] = []
         before = attacked[series.before.name] if series.before else None
-        occur = occurred[before.name] if before else []
         knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
@@ -85,8 +78,7 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
             places = [*material.contract_of(series.releases[number - 1]).attributes()]
             ever = _with_places(ever if places == placed else [], releases[-1].known)
             placed = places
-            occur = _occurred(material, series, number, with_combinations(occur, releases[-1].known))
-            releases[-1] = _by_column(releases[-1], material, series, number, occur, releases[-2:-1])
+            releases[-1] = _by_column(releases[-1], material, series, number, releases[-2:-1])
             # What was carried over is only kept once.
             if number > 1:
                 releases[-1] = replace(releases[-1], moved=_moves(*releases[-2:]))
@@ -105,7 +97,6 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
         )
         yield f"{series.name}: who can have which value"
         attacked[series.name] = _as_a_whole(one, material, series)
-        occurred[series.name] = occur
         domain = knowledge.domain
     return list(attacked.values())
 
@@ -158,42 +149,11 @@ def _attack_release(
     )
     if material.shard is not None:
         return attacked
-    is_last = number == len(series.releases)
-    attacked = with_what_is_learned(attacked, known, published, schema, linkage, before, is_last=is_last)
+    clues = [one.clues() for one in before]
+    attacked = replace(attacked, guesses=guess_values(known, published, schema, linkage, *clues))
     if not people.height:
         return attacked
     return replace(attacked, useful=usefulness(release_format, internal, published, schema, known))
-
-
-def with_what_is_learned(
-    attacked: AttackedRelease,
-    known: pl.DataFrame,
-    published: Published,
-    schema: Schema,
-    linkage: pl.DataFrame | None,
-    before: Sequence[AttackedRelease],
-    *,
-    is_last: bool,
-) -> AttackedRelease:
-    """A release with what is learned beyond what is promised; `before` has the release before, if any.
-
-    A person's group is known by the linkage, or because it alone covers the person.
-    """
-    recovered = recover(known, published, linkage)
-    guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
-    if linkage is None and guesses is not None and guesses.clues is not None:
-        linkage = guesses.clues.hosts
-    followed = follow(published, *(one.followed for one in before))
-    attacked = replace(attacked, guesses=guesses, followed=followed, recovered=recovered)
-    if linkage is None:
-        return attacked
-    lives = follow_lives(known, published, linkage, *(one.lives for one in before))
-    return replace(
-        attacked,
-        known_people=strike_out(known, published, linkage, *(one.struck for one in before)),
-        lives=lives,
-        known_changes=learn_changes(lives) if is_last else None,
-    )
 
 
 def with_files(
@@ -318,50 +278,23 @@ def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[p
     return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
 
 
-def with_combinations(occur: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
-    """How often each value occurred, after one more release.
-
-    Parameters
-    ----------
-    occur
-        None before the first release, then one table: `value`, `people`.
-    known
-        The truth of the release; None where it could not be read.
-    """
-    if known is None:
-        return occur
-    now = known.group_by(VALUE).agg(people=pl.len().cast(pl.Int64))
-    return [pl.concat([*occur, now]).group_by(VALUE).agg(pl.col("people").sum()).sort(VALUE)]
-
-
 def _by_column(
     release: AttackedRelease,
     material: Material,
     series: PublishedSeries,
     number: int,
-    occur: list[pl.DataFrame],
     before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
     """A release with what is guessed of each of several sensitive columns."""
     contract = material.contract_of(series.releases[number - 1])
-    known, published = release.known, release.published
-    sensitive, knowledge = contract.sensitive, release.attack.knowledge
-    if known is None or published is None or sensitive is None or not sensitive.is_several:
+    known, published, sensitive = release.known, release.published, contract.sensitive
+    is_several = sensitive is not None and sensitive.is_several
+    if known is None or published is None or not is_several or material.shard is not None:
         return release
-    linkage = _linkage(material, series, release.name)
     schema = contract.table_schema
     assert isinstance(schema, Schema)
-    left = knowledge.covered if linkage is None else knowledge.hosted
-    assert left is not None
-    assert knowledge.domain is not None
-    (ever,), domain = occur, knowledge.domain[VALUE]
-    return replace(
-        release,
-        guesses_by_column=(
-            {} if material.shard else guess_by_column(published, known, schema, linkage, before)
-        ),
-        correlated=guess_by_correlations(known, published, sensitive, ever, left, domain, linkage),
-    )
+    linkage = _linkage(material, series, release.name)
+    return replace(release, guesses_by_column=guess_by_column(published, known, schema, linkage, before))
 
 
 def guess_by_column(
@@ -381,16 +314,6 @@ def guess_by_column(
         clues = [one.clues(column.name) for one in before]
         found[column.name] = guess_values(true, groups, schema, linkage, *clues)
     return {name: one for name, one in found.items() if one is not None}
-
-
-def _occurred(
-    material: Material, series: PublishedSeries, number: int, own: list[pl.DataFrame]
-) -> list[pl.DataFrame]:
-    """How often each value occurred: of a shard, in all of them, which is no secret of it."""
-    if material.shard is None or not own:
-        return own
-    place = material.shard.of(material.series.index(series), series.releases[number - 1].name)
-    return [read_table(place.parent / OCCURRED)]
 
 
 def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | None:

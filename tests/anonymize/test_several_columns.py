@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.adversaries.every_key import reconstructions
 from benchmarks.series import contract_of, released
 from republish.anonymize.attack.combinations import Combinations, with_parts
 from republish.anonymize.attack.coverage import signatures
-from republish.anonymize.attack.risk import posterior
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract.combined import combine, separate
 from republish.anonymize.errors import ContractError, NotEligible, SnapshotError, ValueChangeRefused
@@ -26,6 +24,8 @@ from republish.anonymize.principles import parse_contract
 from republish.orchestration.readers.datapackage.words import several_columns
 from tests import findings as fi
 from tests.attacks import attack_releases
+from tests.papers.every_key import reconstructions
+from tests.papers.surjections import posterior
 from tests.profiles import is_thorough
 
 COLUMNS = [

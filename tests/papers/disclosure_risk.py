@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import polars as pl
 
-from benchmarks.adversaries.every_key import reconstructions
-from republish.anonymize.attack.risk import Row, posterior
+from republish.anonymize.attack.surjections import Row
 from republish.anonymize.formats.published import Published
+from tests.papers.every_key import reconstructions
+from tests.papers.surjections import posterior
 
 
 def disclosure_risk(

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.adversaries.every_key import reconstructions
 from republish.anonymize.attack.intersection import intersect
 from republish.anonymize.attack.matching import covering_groups
-from republish.anonymize.attack.risk import posterior
 from republish.anonymize.formats.published import Published
 from tests.papers.disclosure_risk import disclosure_risk
+from tests.papers.every_key import reconstructions
 from tests.papers.invariance import check_invariance
+from tests.papers.surjections import posterior
 from tests.papers.test_attack_examples import (
     TABLE_1A,
     TABLE_1B,

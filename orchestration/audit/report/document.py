@@ -39,12 +39,8 @@ from republish.orchestration.audit.report.conclusion import (
 )
 from republish.orchestration.audit.report.handout import as_json, public_names
 from republish.orchestration.audit.report.model import (
-    ByColumn,
-    Certain,
-    Changes,
     Declared,
     FileRead,
-    FollowedGroups,
     Guessed,
     GuessedColumn,
     Present,
@@ -232,28 +228,18 @@ def _release(release: AttackedRelease) -> Release:
         _reidentification(release.attack.figures),
         None if release.useful is None else _useful(release.useful, release.columns),
         None if release.guesses is None else Guessed.of(release.guesses),
-        []
-        if release.known_people is None
-        else [Certain(*one) for one in release.known_people.certain.items()],
-        None if release.known_changes is None else Changes.of(release.known_changes),
-        None
-        if release.followed is None
-        else FollowedGroups(release.followed.groups, release.followed.tuples),
-        release.recovered,
         _by_column(release),
     )
 
 
-def _by_column(release: AttackedRelease) -> ByColumn | None:
-    correlated = release.correlated
-    if release.guesses is None or correlated is None:
-        return None
-    rows = [(name, found, correlated.by_column[name]) for name, found in release.guesses_by_column.items()]
-    columns = [
-        GuessedColumn(name, found.learned, found.at_random, found.most_frequent, found.from_truth, share)
-        for name, found, share in [*rows, (None, release.guesses, correlated.together)]
+def _by_column(release: AttackedRelease) -> list[GuessedColumn]:
+    if not release.guesses_by_column:
+        return []
+    return [
+        GuessedColumn(name, found.learned, found.at_random, found.most_frequent, found.from_truth)
+        for name, found in [*release.guesses_by_column.items(), (None, release.guesses)]
+        if found is not None
     ]
-    return ByColumn(columns, correlated.ruled_out)
 
 
 def _reidentification(figures: Mapping[str, Any]) -> Reidentification | None:

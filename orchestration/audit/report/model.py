@@ -7,9 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Self
 
 from republish.anonymize.attack.measures.guessing import Guesses
-from republish.anonymize.attack.measures.known_changes import GuessedCases, KnownChanges
 from republish.anonymize.attack.measures.presence import Presence
-from republish.anonymize.attack.measures.recovered import Recovered
 from republish.anonymize.promise.part import Figure
 from republish.anonymize.promise.registry import scopes
 from republish.anonymize.utility.usefulness import Usefulness
@@ -104,50 +102,6 @@ class Guessed:
 
 
 @dataclass(frozen=True)
-class Certain:
-    """How many are certain where some people, drawn at random, are known."""
-
-    known: float
-    """The share of the people whose values are known."""
-    certain: Measured[float]
-    """The share of the others of whom one value is left, their own."""
-
-
-@dataclass(frozen=True)
-class GuessedOfChanges(GuessedCases):
-    """Shares of values that are guessed right by who knows how values change."""
-
-    people: People[int]
-    by_half: Measured[float]
-    by_all: Measured[float]
-    at_random: Measured[float]
-    certain: Measured[float]
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What is guessed by who knows how values change; None where nobody did this."""
-
-    old: GuessedOfChanges | None
-    new: GuessedOfChanges | None
-    departed: GuessedOfChanges | None
-
-    @classmethod
-    def of(cls, found: KnownChanges) -> Self:
-        """What was guessed of a series."""
-        parts = (found.old, found.new, found.departed)
-        return cls(*(None if one is None else GuessedOfChanges(**asdict(one)) for one in parts))
-
-
-@dataclass(frozen=True)
-class FollowedGroups:
-    """Shares of what looks like a group of the release before; None in a first release."""
-
-    groups: float | None
-    tuples: float | None
-
-
-@dataclass(frozen=True)
 class GuessedColumn:
     """Shares that are guessed right of a sensitive column."""
 
@@ -157,15 +111,6 @@ class GuessedColumn:
     at_random: Measured[float]
     most_frequent: Measured[float]
     from_truth: OfHalf[float]
-    correlated: Measured[float]
-
-
-@dataclass(frozen=True)
-class ByColumn:
-    """What is guessed right of each of several sensitive columns, and of all."""
-
-    columns: list[GuessedColumn]
-    ruled_out: People[int]
 
 
 @dataclass(frozen=True)
@@ -188,14 +133,8 @@ class Release:
     """None of a view."""
     useful: Useful | None
     guesses: Guessed | None
-    known_people: list[Certain]
-    """Empty where nobody's group is known."""
-    known_changes: Changes | None
-    """Of all releases, in the last one."""
-    followed: FollowedGroups | None
-    recovered: Recovered | None
-    by_column: ByColumn | None
-    """None of one sensitive column."""
+    by_column: list[GuessedColumn]
+    """Of several sensitive columns each, and all of them; else empty."""
 
 
 @dataclass(frozen=True)

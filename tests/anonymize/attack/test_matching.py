@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.adversaries.every_key import reconstructions
 from republish.anonymize.attack.exact_risk import exact_risks, risk_figures
 from republish.anonymize.attack.figures import RiskFigures
 from republish.anonymize.attack.matching import covering_groups, match
-from republish.anonymize.attack.risk import posterior
 from republish.anonymize.formats.published import Published
 from tests.papers.disclosure_risk import disclosure_risk
+from tests.papers.every_key import reconstructions
+from tests.papers.surjections import posterior
 from tests.profiles import examples
 
 

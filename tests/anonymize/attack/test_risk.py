@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.adversaries.every_key import reconstructions
 from republish.anonymize.attack.coverage import value_domain
 from republish.anonymize.attack.intersection import candidates, intersect
-from republish.anonymize.attack.risk import posterior
 from republish.anonymize.baseline.mondrian import mondrian
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.formats import GENERALIZATION, Published
 from republish.anonymize.formats.published import knowledge_table
 from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
 from tests.papers.disclosure_risk import disclosure_risk, instance_risk
+from tests.papers.every_key import reconstructions
+from tests.papers.surjections import posterior
 from tests.profiles import is_thorough
 
 VALUES = ["disease a", "disease b", "disease c", "disease d"]

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from republish.anonymize.attack.risk import Contents, posterior, rebuild
-from republish.anonymize.attack.surjections import Steps, TooManySurjectionsError, risks
+from republish.anonymize.attack.surjections import Contents, Steps, TooManySurjectionsError, risks
+from tests.papers.surjections import posterior, rebuild
 from tests.profiles import is_thorough
 
 SERIES = 400 if is_thorough() else 60

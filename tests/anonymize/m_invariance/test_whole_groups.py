@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from benchmarks.adversaries.known_algorithm import Publisher, learn, tiny, tiny_contract
 from republish.anonymize.errors import ContractError, NotEligible
 from republish.anonymize.m_invariance import M_INVARIANCE, whole_groups
 from republish.anonymize.m_invariance.principle import M_INVARIANCE as PRINCIPLE
 from republish.anonymize.principle.state import State
 from republish.orchestration.chain.audit import Judged, attack_candidate, audit
 from tests.attacks import attack_releases
+from tests.papers.known_algorithm import Publisher, learn, tiny, tiny_contract
 from tests.profiles import examples
 from tests.series import draws, entered, make_contract, publish, tables, under_pseudonyms
 
@@ -209,7 +209,7 @@ def test_nothing_of_it_is_said_of_a_series_against_the_paper_s_adversary():
 
 def test_every_table_and_key_teaches_nothing_and_the_paper_s_algorithm_much():
     keys, seed = 12, 2
-    series = tiny(seed, 2, 2, changes=False)
+    series = tiny(seed, 2, 2)
     knows, paper = (
         learn(Publisher(series, tiny_contract(2, adversary), seed), 2, keys, seed)
         for adversary in ("knows_algorithm", "paper")

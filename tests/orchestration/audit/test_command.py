@@ -110,24 +110,6 @@ def test_the_page_stands_alone(folders):
     assert "<script" not in page
 
 
-def test_what_is_learned_beyond_the_promise_is_stated_of_everybody_s_groups(folders):
-    """By who knows some people, how values change, and what groups look like."""
-    run(folders, "v1", private=folders / "private", out=folders / "report")
-    (series,) = json.loads((folders / "report/audit.json").read_text())["series"]
-    first, last = series["releases"][0], series["releases"][-1]
-    assert [one["known"] for one in last["known_people"]] == [0.001, 0.01, 0.05, 0.1]
-    assert all(0 <= one["certain"] <= 1 for one in last["known_people"])
-    assert (first["known_changes"], first["followed"]["groups"]) == (None, None)
-    assert 0 <= last["followed"]["groups"] <= 1
-    assert last["known_changes"]["departed"]["people"] > 0
-    page = (folders / "report/audit.html").read_text()
-    recovered = last["recovered"]
-    assert 0 < recovered["exact"] < recovered["by_ends"] < 1
-    assert recovered["ends"] == 1  # there is no grid
-    for begin in ("Knowing some people", "Knowing who leaves", "Following groups", "Recovering quasi-"):
-        assert begin in page
-
-
 def test_the_same_audit_writes_the_same_report(folders):
     for name in ("one", "two"):
         run(folders, "v1", out=folders / name)
@@ -142,18 +124,6 @@ def test_without_hosting_groups_the_report_says_what_it_did_not_cover(folders):
     covered = [gap["what"] for gap in report(folders / "with")["not_covered"]]
     assert any("groups of" in gap for gap in without)
     assert not any("groups of" in gap for gap in covered)
-
-
-@pytest.mark.parametrize("is_measured", [True, False])
-def test_what_some_people_s_values_say_is_called_measured_where_it_is(folders, is_measured, monkeypatch):
-    if not is_measured:
-        monkeypatch.setattr("republish.orchestration.audit.series.strike_out", lambda *_: None)
-    run(folders, "v1", out=folders / "report")
-    said = report(folders / "report")
-    assert [bool(one["releases"][-1]["known_people"]) for one in said["series"]] == [is_measured]
-    (why,) = [gap["why"] for gap in said["not_covered"] if "some people's sensitive" in gap["what"]]
-    assert ("of people drawn at random" in why) == is_measured
-    assert ("was not measured" in why) != is_measured
 
 
 def test_a_stray_file_in_a_release_is_reported(folders):

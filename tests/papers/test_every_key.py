@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import polars as pl
 
-from benchmarks.adversaries.every_key import algorithm_aware_posterior
 from republish.anonymize.formats.published import Published
+from tests.papers.every_key import algorithm_aware_posterior
 
 # Liu and Wang, Privacy streamliner: the microdata of Table 1.
 TABLE_1 = pl.DataFrame(

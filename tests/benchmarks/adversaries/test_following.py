@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from republish.anonymize.attack.measures.followed import follow
+from benchmarks.adversaries.following import follow
 from republish.anonymize.formats.published import Published
 
 

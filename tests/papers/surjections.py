@@ -1,42 +1,22 @@
 """Exact disclosure risk of a few people: every reasonable surjection, counted.
 
-It takes time exponential in the number of people, so it loops over people where no other module may.
+It takes time exponential in the number of people. `anonymize/attack/surjections.py` counts the same in fewer
+steps, and is compared with this.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, prod
 from operator import itemgetter
 from typing import Any
 
-from republish.anonymize.formats.published import Published
+from republish.anonymize.attack.surjections import Contents, Row
 
-Row = tuple[Hashable, Hashable]
-"""A row of the knowledge table B(n): a person and the value that tells apart a person's tuples."""
 _VALUE = itemgetter(0)
 """Of what a row was mapped to: a value and a signature."""
-
-
-@dataclass(frozen=True)
-class Contents:
-    """Tuples and counterfeits in the groups of one release."""
-
-    tuples: Mapping[tuple[Hashable, Hashable], int]
-    """How many tuples of a group carry a value."""
-    counterfeits: Mapping[Hashable, int]
-    """How many tuples of a group are counterfeits, where any are."""
-
-    @classmethod
-    def of(cls, published: Published) -> Contents:
-        """All groups of a release."""
-        return cls(
-            {(group, value): count for group, value, count in published.values.iter_rows()},
-            dict(published.counterfeits.iter_rows()),
-        )
 
 
 def rebuild(

@@ -13,8 +13,9 @@ from math import sqrt
 
 import polars as pl
 
-from republish.anonymize.attack.risk import Contents, Row, posterior, rebuild
+from republish.anonymize.attack.surjections import Contents, Row
 from republish.anonymize.formats.published import Published
+from tests.papers.surjections import posterior, rebuild
 
 Publisher = Callable[[Sequence[pl.DataFrame], bytes], Hashable | None]
 """From the tables T(1), …, T(n) (`person`, `value`, quasi-identifiers as codes) and a key to what is

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from republish.anonymize.attack.measures.known_people import SHARES, strike_out
+from benchmarks.adversaries.some_known import SHARES, strike_out
 from tests.anonymize.attack.attack_series import groups_of
 
 
@@ -59,7 +59,7 @@ def random_series(rng, people=60, releases=4):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_as_many_are_certain_as_sets_say(seed, monkeypatch):
-    monkeypatch.setattr("republish.anonymize.attack.measures.known_people.ROUNDS", 100)
+    monkeypatch.setattr("benchmarks.adversaries.some_known.ROUNDS", 100)
     series, before = random_series(np.random.default_rng(seed)), None
     for values, group, groups in series:
         before = found = strike_out(
