@@ -39,6 +39,7 @@ from republish.orchestration.audit.report.model import Row
 from republish.orchestration.audit.run import attack, steps
 from republish.orchestration.audit.signature import load_private_key, nonce, sign_report
 from republish.orchestration.snapshots.previous import read_previous
+from republish.orchestration.storage.home import refuse_unwritable
 from republish.orchestration.unforeseen import named
 
 HOLDS, BROKEN = 0, 3
@@ -89,6 +90,8 @@ def audit(
 
     Raises
     ------
+    HomeError
+        If nothing may be written to `out`.
     ContractError, SnapshotError, PublishedFolderError
         If something can't be read, or is not what it says it is.
     SignatureError
@@ -98,6 +101,8 @@ def audit(
     if sign is not None and out is None:
         raise SignatureError("--sign: there is nothing to sign without a report. Add --out FOLDER")
     key = None if sign is None else load_private_key(sign)
+    if out is not None:
+        refuse_unwritable(out)  # nobody waits for an attack of hours to learn it
     # A pipe has no width: 140 characters leave every promise on one line.
     console = console or Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
     is_promised = mapping is not None and states_promise(mapping)

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from republish.anonymize.errors import PublishedFolderError, SignatureError
 from republish.orchestration.storage.manifest import MANIFEST, TABLES, is_release, release_folders
 from republish.orchestration.storage.parts import table_of
-from republish.orchestration.storage.store import read_json, sha256
+from republish.orchestration.storage.store import read_json, sha256, write_together
 
 SIGNED, SIGNATURE = "audit.signed.json", "audit.sig"
 PASSPHRASE_VARIABLE = "REPUBLISH_SIGN_PASSPHRASE"  # noqa: S105 - its name alone
@@ -114,9 +114,7 @@ def sign_report(
         "releases": list(releases),
     }
     content = (json.dumps(statement, indent=2, ensure_ascii=False) + "\n").encode()
-    signed, signature = folder / SIGNED, folder / SIGNATURE
-    signed.write_bytes(content)
-    signature.write_bytes(key.sign(content))
+    signed, signature = write_together(folder, {SIGNED: content, SIGNATURE: key.sign(content)})
     return signed, signature
 
 

@@ -34,6 +34,7 @@ from republish.orchestration.drafts.roles import (
     roles_of,
 )
 from republish.orchestration.storage.scratch import scratch_folder
+from republish.orchestration.storage.store import write_together
 
 DATABASES = ("duckdb:", "postgresql:")
 FILE = "duckdb:///"
@@ -70,8 +71,7 @@ def write_draft(
     draft = draft_of(found, roles, product, not_sensitive)
     _refuse_others(place, draft, force=force)
     _check(place, draft)
-    for name, text in {place.name: draft.text, SCHEMA: schema_text(), **draft.files}.items():
-        (place.parent / name).write_text(text, encoding="utf-8")
+    write_together(place.parent, {place.name: draft.text, SCHEMA: schema_text(), **draft.files})
     _say(place, found, draft)
 
 
@@ -169,8 +169,7 @@ def _refuse_others(place: Path, draft: Draft, *, force: bool) -> None:
 def _check(place: Path, draft: Draft) -> None:
     """Read the draft as every command would. Raises ContractError if it has a fault."""
     with scratch_folder() as folder:
-        for name, text in {place.name: draft.text, **draft.files}.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        write_together(folder, {place.name: draft.text, **draft.files})
         try:
             load_contract(folder / place.name)
         except ContractError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -27,7 +28,7 @@ def run() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:
+    except OSError:  # of a pipe that is closed, or a full disk that it is written to
         code = 1
     os._exit(code if isinstance(code, int) else 1)
 
@@ -42,6 +43,9 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except OSError as error:
+        if error.filename is None and error.errno == errno.ENOSPC:
+            place = "standard output, or the folder of temporary files"
+            _fail(error, f"{place}: {error.strerror}. Make room there, and run again", 1)
         _fail(error, ": ".join(str(part) for part in (error.filename, error.strerror) if part), 1)
     except ModuleNotFoundError as error:
         way_out = "which publishing takes: pip install 'republish[publish]'"

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from republish.anonymize.errors import HomeError
 from republish.orchestration.processes import wait_for_the_end_of
-from republish.orchestration.storage.home import Home
+from republish.orchestration.storage.home import Home, with_room
 
 LOCK = ".daemon-lock"
 """In DAGSTER_HOME: the daemon holds it until it ends, however it ends."""
@@ -55,7 +55,8 @@ def only_daemon(home: Home) -> Iterator[None]:
             _refuse(home, runs)
             raise HomeError(f"{home.path}: its daemon does not end. End it, and begin again") from None
     try:
-        runs.write_text(f"{os.getpid()}\n", encoding="ascii")
+        with with_room(runs):
+            runs.write_text(f"{os.getpid()}\n", encoding="ascii")
         yield
     finally:
         runs.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from republish.anonymize.errors import HomeError
 from republish.orchestration.dagster import workers
 from republish.orchestration.package_files import package_file
 from republish.orchestration.series.due import now
-from republish.orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
+from republish.orchestration.storage.home import Home, no_room, only_for_the_owner, only_one, private_folder
 from republish.orchestration.storage.store import write_text
 
 OWN = "own.yaml"
@@ -67,8 +68,11 @@ def usable_tables(folder: Path) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.DatabaseError) as error:
+        reason = getattr(error, "orig", error)
+        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            raise HomeError(no_room(folder, errno.ENOSPC)) from None
         raise HomeError(
-            f"{folder}: Dagster's own tables can't be read or written: {getattr(error, 'orig', error)}."
+            f"{folder}: Dagster's own tables can't be read or written: {reason}."
             f" Make room on the disk, start the database that {OWN} names, or move the folder away: Dagster"
             " begins anew, and what is published is untouched"
         ) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from republish.anonymize.contract import CategoryAttribute
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.package_files import package_file
 from republish.orchestration.storage.home import private_folder
-from republish.orchestration.storage.store import write_table
+from republish.orchestration.storage.store import write_copy, write_table
 
 CONTRACT = package_file("data_contracts") / "hospital.yaml"
 SNAPSHOTS = "snapshots/hospital"
@@ -195,9 +194,5 @@ def _snapshot(
 
 def _copy(original: Path, copy: Path) -> None:
     """Copy a file, whole or not at all, unless there is one."""
-    if copy.exists():
-        return
-    private_folder(copy.parent)
-    partial = copy.with_name(f".{copy.name}.partial")
-    shutil.copyfile(original, partial)
-    partial.replace(copy)
+    if not copy.exists():
+        write_copy(copy, original)

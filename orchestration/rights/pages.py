@@ -12,7 +12,7 @@ import jinja2
 
 from republish.anonymize.contract import Product
 from republish.orchestration.rights.find import Person
-from republish.orchestration.storage.store import write_json, write_text
+from republish.orchestration.storage.store import json_text, write_together
 
 
 def write_sheet(folder: Path, person: Person, contract: Product, date: str) -> list[Path]:
@@ -40,15 +40,7 @@ def write_record(folder: Path, record: Mapping[str, Any]) -> list[Path]:
 
 
 def _write(folder: Path, name: str, page: str, content: Mapping[str, Any]) -> list[Path]:
-    """Both files, or neither: the one that can fail for what it says is written first."""
-    paths = [folder / f"{name}.html", folder / f"{name}.json"]
-    write_json(paths[1], content)
-    try:
-        write_text(paths[0], page)
-    except BaseException:
-        paths[1].unlink()
-        raise
-    return paths
+    return write_together(folder, {f"{name}.html": page, f"{name}.json": json_text(content)})
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +24,7 @@ import duckdb
 import polars as pl
 
 from republish.anonymize.errors import HomeError
-from republish.orchestration.storage.home import Home, for_the_group, only_one
+from republish.orchestration.storage.home import NO_ROOM, Home, for_the_group, no_room, only_one
 from republish.orchestration.storage.log import note
 from republish.orchestration.storage.statements import statement
 
@@ -165,6 +166,9 @@ class History:
         except duckdb.Error as error:
             if DAMAGE.search(str(error)):
                 raise _Damaged(inode or self.file.stat().st_ino) from None
+            for number in NO_ROOM:
+                if os.strerror(number) in str(error):
+                    raise HomeError(f"{no_room(self.file, number)}: what is published is untouched") from None
             raise HomeError(
                 f"{self.file}: can't be read or written: {_first_line(error)}. Put back a copy of it; what is"
                 " published is untouched"

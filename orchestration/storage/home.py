@@ -183,8 +183,21 @@ def with_room(path: Path, way_out: str = "Make room there, and run again") -> It
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        where = "" if error.errno != errno.EROFS else ". Mount it so that it can be written to"
-        raise HomeError(f"{path}: can't be written: {error.strerror}{where or f'. {way_out}'}") from None
+        raise HomeError(no_room(path, error.errno, way_out)) from None
+
+
+def no_room(path: Path, error: int, way_out: str = "Make room there, and run again") -> str:
+    """What is said of a place that is full, or may only be read, by the system's number (`NO_ROOM`)."""
+    if error == errno.EROFS:
+        way_out = "Mount it so that it can be written to"
+    return f"{path}: can't be written: {os.strerror(error)}. {way_out}"
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Raise HomeError if nothing may be written to a folder, or it can't be made. Nothing is made here."""
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        raise HomeError(f"{there}: may not be written. Name another folder by --out")
 
 
 def sync(path: Path) -> None:

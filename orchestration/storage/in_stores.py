@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from republish.anonymize.contract.source import STORES
 from republish.anonymize.errors import RepublishError, StoreError
 from republish.orchestration.limits import check
+from republish.orchestration.storage.home import with_room
 from republish.orchestration.storage.manifest import MANIFEST
 from republish.orchestration.storage.objects import create, objects_below, stored
 from republish.orchestration.storage.scratch import scratch_folder
@@ -120,6 +121,7 @@ def _copy(address: str, folder: Path) -> Path:
         if not releases & {name.parent, *name.parents}:
             continue
         check(one.address, "megabytes" if name.suffix == ".parquet" else "text", one.size)
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(one.content())
+        with with_room(folder, "Set TMPDIR to a folder with more room"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(one.content())
     return folder

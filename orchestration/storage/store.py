@@ -6,8 +6,9 @@ import hashlib
 import json
 import logging
 import os
+import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +18,15 @@ import polars as pl
 
 from republish.anonymize.errors import HomeError
 from republish.orchestration.limits import check
-from republish.orchestration.storage.home import Home, for_the_group, if_free, private_folder, sync
+from republish.orchestration.storage.home import (
+    NO_ROOM,
+    Home,
+    for_the_group,
+    if_free,
+    no_room,
+    private_folder,
+    sync,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +95,35 @@ def write_text(file: Path, text: str) -> None:
 
 def write_bytes(file: Path, content: bytes) -> None:
     """Write bytes."""
-    _write(file, lambda partial: partial.write_bytes(content))
+    _write(file, _writing(content))
+
+
+def _writing(content: bytes) -> Callable[[Path], Any]:
+    return lambda partial: partial.write_bytes(content)
+
+
+def write_together(folder: Path, files: Mapping[str, str | bytes], gone: Sequence[str] = ()) -> list[Path]:
+    """Write files of a folder, texts in UTF-8, all of them or none; returns their paths.
+
+    `gone` are names of earlier files there that are of no use beside the new ones: they are removed.
+    """
+    is_new = not folder.exists()
+    halves = {folder / name: folder / f".{name}{PARTIAL}" for name in files}
+    try:
+        for (file, half), content in zip(halves.items(), files.values(), strict=True):
+            _write(half, _writing(content.encode() if isinstance(content, str) else content), file)
+        for name in gone:
+            (folder / name).unlink(missing_ok=True)
+        for file, half in halves.items():
+            half.rename(file)
+    except BaseException:
+        with suppress(OSError):
+            for half in halves.values():
+                half.unlink(missing_ok=True)
+            if is_new:
+                folder.rmdir()
+        raise
+    return list(halves)
 
 
 def write_copy(file: Path, original: Path) -> None:
@@ -234,7 +271,8 @@ def sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _write(file: Path, write: Callable[[Path], Any]) -> None:
+def _write(file: Path, write: Callable[[Path], Any], named: Path | None = None) -> None:
+    """Write a file, whole or not at all; `named` is how it is called in an error, if not by its own name."""
     partial, is_new = file.with_name(f".{file.name}{PARTIAL}"), not file.parent.exists()
     try:
         private_folder(file.parent)
@@ -250,8 +288,15 @@ def _write(file: Path, write: Callable[[Path], Any]) -> None:
             partial.unlink(missing_ok=True)
             if is_new:
                 file.parent.rmdir()
-        # "parquet: File out of specification: underlying IO error: No space left on device", says polars.
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0].rpartition("IO error: ")[2]
-        raise HomeError(
-            f"{file}: can't be written: {reason}. See to it, and run again: what is published is untouched"
-        ) from None
+        raise HomeError(_not_written(named or file, error)) from None
+
+
+def _not_written(file: Path, error: OSError | pl.exceptions.PolarsError) -> str:
+    """Why a file can't be written, and the way out."""
+    # "underlying IO error: No space left on device (os error 28)", says polars.
+    said = re.search(r"\(os error (\d+)\)", str(error))
+    number = int(said[1]) if said else getattr(error, "errno", None)
+    if number in NO_ROOM:
+        return f"{no_room(file, number)}: what is published is untouched"
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0].rpartition("IO error: ")[2]
+    return f"{file}: can't be written: {reason}. See to it, and run again: what is published is untouched"

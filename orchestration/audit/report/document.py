@@ -7,7 +7,6 @@ figures and the paths of what was read, and `handout`, without paths and without
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
@@ -57,6 +56,7 @@ from republish.orchestration.audit.report.model import (
 from republish.orchestration.audit.signature import SIGNATURE, SIGNED
 from republish.orchestration.storage.in_stores import origin_of
 from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.store import json_text, write_together
 from republish.orchestration.written import figure, filled, percent, points
 
 PURPOSE = "To find out whether the published releases keep what the contract promises."
@@ -327,24 +327,21 @@ def told(report: Report, *, is_internal: bool) -> dict[str, Any]:
 
 
 def write_report(report: Report, findings: Findings, folder: Path) -> list[Path]:
-    """Write both versions of the report into a folder; returns the paths of its files.
+    """Write both versions of the report into a folder, whole or not at all; returns the paths of its files.
 
     An earlier signature in the folder is removed: it was of another report.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in (SIGNED, SIGNATURE):
-        (folder / name).unlink(missing_ok=True)
     contract = findings.contract
     kinds = kinds_of(principle_of(contract).format(contract), [findings.promise])
     plots = [charts.of_series(one, findings.promise, kinds) for one in findings.series]
-    written = []
+    files = dict[str, str]()
     for name in ("audit", "handout"):
-        html, data = folder / f"{name}.html", folder / f"{name}.json"
         said = told(report, is_internal=name == "audit")
-        html.write_text(page(said, plots, is_internal=name == "audit"), encoding="utf-8")
-        data.write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        written += [html, data]
-    return written
+        files |= {
+            f"{name}.html": page(said, plots, is_internal=name == "audit"),
+            f"{name}.json": json_text(said),
+        }
+    return write_together(folder, files, gone=(SIGNED, SIGNATURE))
 
 
 def page(said: Mapping[str, Any], plots: Sequence[Sequence[charts.Drawn]], *, is_internal: bool) -> str:

@@ -167,7 +167,7 @@ def test_a_disk_that_is_full_is_said(republish, hospital, home, monkeypatch):
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
     assert code != 0
     assert len(err) == 1
-    assert "No space left on device. See to it, and run again: what is published is untouched" in err[0]
+    assert "No space left on device. Make room there, and run again: what is published is untouched" in err[0]
     assert published(home) == before
     monkeypatch.undo()
     monkeypatch.setenv("REPUBLISH_KEY", KEY)

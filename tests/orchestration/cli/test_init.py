@@ -1,6 +1,7 @@
 """From a file to a contract: what `republish init` drafts is accepted, and releases can be made by it."""
 
 import datetime as dt
+import errno
 import gzip
 import io
 import json
@@ -23,6 +24,7 @@ from republish.orchestration.drafts.columns import column_of
 from republish.orchestration.drafts.dates import schedule_of
 from republish.orchestration.drafts.roles import roles_of
 from republish.orchestration.series.series import Series
+from republish.orchestration.storage import store
 from republish.orchestration.storage.home import Home
 from tests.hospital import make
 
@@ -702,3 +704,27 @@ def test_values_in_two_spellings_are_not_listed(republish, tmp_path, monkeypatch
     (tmp_path / "stays_2024-01-01.csv").write_text("\n".join(("patient_id,age,diagnosis", *rows)))
     assert republish("init", "stays_2024-01-01.csv", "--yes")[0] == 0
     assert "sensitive: {name: diagnosis}" in (tmp_path / "stays.yaml").read_text()
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_draft_that_finds_no_room_leaves_nothing_in_the_way_of_the_next(
+    republish, hospital, tmp_path, monkeypatch, number
+):
+    table, written, sync = hospital.snapshot("2024-01-01"), iter(range(100)), store.sync
+    table.write_csv(tmp_path / "people.csv")
+    (tmp_path / "out").mkdir()
+    draft = ("init", tmp_path / "people.csv", "--out", tmp_path / "out/people.yaml", "--yes")
+    draft += ("--identifier", table.columns[0], "--sensitive", table.columns[-1])
+
+    def full(path):
+        if next(written) >= number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(path)
+
+    monkeypatch.setattr(store, "sync", full)
+    code, _, err = republish(*draft)
+    assert (code, len(err)) == (2, 1)
+    assert "can't be written: No space left on device. Make room there, and run again" in err[0]
+    assert list((tmp_path / "out").iterdir()) == []
+    monkeypatch.undo()
+    assert republish(*draft)[0] == 0
