@@ -13,6 +13,9 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from republish.anonymize.errors import LimitError
 
 VARIABLE = "REPUBLISH_LIMITS"
@@ -121,9 +124,6 @@ def check_parquet(
     by_group
         Whether its rows are never in memory together, but those of a row group may be: each group is checked.
     """
-    import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     try:
         footers = [pq.read_metadata(one) for one in ([file] if isinstance(file, Path | BytesIO) else file)]
         groups = [footer.row_group(at) for footer in footers for at in range(footer.num_row_groups)]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from republish.anonymize.attack.cuts import cuts
+from republish.anonymize.attack.equivalence import compromised
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.hashes import content_numbers
 from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
@@ -32,8 +34,6 @@ def attack_same_values(seen: AttackInput, given: Bounds[int]) -> AttackResult:
     """
     today, table = given[-1], None
     if seen.is_linked and today is not None:
-        from republish.anonymize.attack.cuts import cuts  # noqa: PLC0415 - imports scipy; few releases promise equivalence
-
         safe = 2 * (today - 1) + 1
         table = cuts(seen.knowledge.linked, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
     if not seen.everything:
@@ -63,8 +63,6 @@ def search_attacks(remembered: Mapping[str, pl.DataFrame], given: Bounds[int], s
     list of Count
         One for each e that was promised.
     """
-    from republish.anonymize.attack.equivalence import compromised  # noqa: PLC0415 - as above
-
     members, contents = remembered[MEMBERS], remembered[CONTENTS]
     first = members.group_by("person").agg(
         (pl.col("partition").min() // GROUPS_PER_RELEASE).alias("promised")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from republish.anonymize.attack.hashes import content_numbers
 from republish.anonymize.attack.numbers import joined
@@ -112,9 +114,6 @@ def _in_buckets(now: pl.DataFrame, before: Stays) -> tuple[pl.DataFrame, Stays]:
 
     Buckets that a person was in both of are one from now on, known by the smaller number.
     """
-    from scipy.sparse import coo_array  # noqa: PLC0415 - takes a while, and few series tell buckets apart
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
     had = before.people.select("person", "signature", earlier="bucket")
     same = now.join(had, on=["person", "signature"]).select("bucket", "earlier").unique()
     known = pl.concat([same["bucket"], same["earlier"]]).unique().sort()

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.optimize import linear_sum_assignment
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.limits import Step
@@ -38,7 +39,6 @@ from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.kernels.distinct import distinct_combinations
 from republish.anonymize.kernels.heaviest import heaviest_edges
-from republish.anonymize.m_invariance.assignment import assign_most
 from republish.anonymize.people.values import positions
 
 FORBIDDEN = -1e9
@@ -214,7 +214,7 @@ class _Pairs(NamedTuple):
         weight[row, column] = REQUIRED * required[self.part[edges]].sum(axis=1) + self.preferred[edges]
         number = np.full((rows, columns), -1)
         number[row, column] = edges
-        left, right = assign_most(weight)
+        left, right = linear_sum_assignment(weight, maximize=True)
         if weight[left, right].min() < 0:
             return None
         real = (left < rows) & (right < columns)

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.buckets.assign import RegionalDemand
 from republish.anonymize.buckets.counts import NOBODY, Demand, Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division
-from republish.anonymize.m_invariance.assignment import assign_most
 from republish.anonymize.m_invariance.regions import Regions, cut
 
 SMALLEST = 80
@@ -111,7 +111,7 @@ def from_the_neighbourhood(
             part = places[begin : begin + TOGETHER]
             gain = worth(present[rows], wanted[rows], cells.extent)
             gain = gain[np.searchsorted(rows, part)][:, coming[:CONSIDERED]]
-            _, taken = assign_most(gain)
+            _, taken = linear_sum_assignment(gain, maximize=True)
             filled.append((part, coming[taken]))
             np.add.at(present, filled[-1], 1)
             coming = np.delete(coming, taken)

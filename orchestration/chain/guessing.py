@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.attack.measures.guessing import Clues, Guesses, guess_values
 from republish.anonymize.columns import PSEUDONYM
 from republish.anonymize.contract import Product, Schema
 from republish.anonymize.formats.format import Tables
 from republish.anonymize.formats.published import Published, knowledge_table
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principles import principle_of
-
-if TYPE_CHECKING:
-    from republish.anonymize.attack.measures.guessing import Clues, Guesses
 
 CLUES = "clues_"
 """What the tables of clues are called among what is known of a series."""
@@ -31,8 +28,6 @@ def guessed(
 ) -> Guesses | None:
     """What is guessed right of T(n), with the `clues` of the releases before; None if nobody is in it."""
     # It imports scipy, which a release without a bound does without.
-    from republish.anonymize.attack.measures.guessing import guess_values  # noqa: PLC0415
-
     assert isinstance(contract, Schema)
     _, published, known = as_read(candidate, people, contract)
     hosts = candidate.linkage.rename({PSEUDONYM: "person"})
@@ -60,8 +55,6 @@ def without_clues(knowledge: Knowledge | None) -> tuple[Knowledge | None, Clues 
     others = replace(knowledge, parts=rest)
     if not kept:
         return others, None
-    from republish.anonymize.attack.measures.guessing import Clues  # noqa: PLC0415 - as above
-
     return others, Clues(**kept)
 
 

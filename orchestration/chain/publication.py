@@ -12,6 +12,7 @@ from republish.anonymize.attack.figures import ShareFigures
 from republish.anonymize.contract import Product, QuerySource
 from republish.anonymize.errors import HomeError
 from republish.anonymize.principles import principle_of
+from republish.orchestration.catalogue.write import write_catalogues
 from republish.orchestration.chain.inputs import made_from
 from republish.orchestration.chain.population_overlap import note_people, refuse_same_people
 from republish.orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identifiers_in
@@ -73,8 +74,6 @@ def publish(series: Series, release: str) -> Publication:
             note(series.home, "published", series.name, series.file.sha256, release=release)
         name_home(series)
         if series.contract.catalogue:
-            from republish.orchestration.catalogue.write import write_catalogues  # noqa: PLC0415 - for few
-
             write_catalogues(series, series.catalogues)
         _delete_old_private_folders(series, release)
         return Publication(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)

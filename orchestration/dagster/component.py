@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 from dagster.components import Scaffolder, ScaffoldRequest
+from dagster.components.component_scaffolding import scaffold_component
 
 from republish.anonymize.errors import ContractError
 from republish.orchestration.contracts.contract_file import ContractFile, load_contract
@@ -41,8 +42,6 @@ class ReleaseProductScaffolder(Scaffolder[Any]):
 
     def scaffold(self, request: ScaffoldRequest[Any]) -> None:
         """Write both files, unless there is a contract already."""
-        from dagster.components.component_scaffolding import scaffold_component  # noqa: PLC0415
-
         scaffold_component(request, {"contract": "contract.yaml"})
         contract = request.target_path / "contract.yaml"
         if not contract.exists():

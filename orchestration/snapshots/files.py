@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from republish.anonymize.columns import exactly
 from republish.anonymize.contract import EACH_FILE, is_in_store
 from republish.anonymize.errors import SnapshotError
 from republish.orchestration.limits import check, check_parquet, limits
+from republish.orchestration.snapshots.arrow import uuid_text
 from republish.orchestration.snapshots.csv_text import CsvText, positions
 from republish.orchestration.snapshots.program_files import PROGRAMS, read_program_file
 from republish.orchestration.storage.objects import Stored, objects_below, stored
@@ -235,8 +238,6 @@ def opened_bytes(source: Path | bytes, packed: str | None) -> Iterator[BinaryIO]
         if packed is None:
             yield content
             return
-        import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
-
         with pa.CompressedInputStream(pa.PythonFile(content, "r"), packed) as unpacked:
             yield unpacked
 
@@ -299,11 +300,6 @@ def _with_uuids(table: pl.DataFrame, file: Path | BytesIO) -> pl.DataFrame:
     binary = [name for name, dtype in table.schema.items() if dtype == pl.Binary]
     if not binary:
         return table
-    import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    from republish.orchestration.snapshots.arrow import uuid_text  # noqa: PLC0415
-
     try:
         return table.with_columns(uuid_text(pq.read_schema(file), binary))
     except (pa.ArrowException, UnicodeError):

@@ -7,6 +7,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 AT_A_TIME = 1 << 16
 """Rows that are decoded at a time, and forgotten."""
 
@@ -27,9 +30,6 @@ def is_decodable(
         The rows that are to be read; None for all. The groups of rows that these are in are decoded as far as
         to the last of them.
     """
-    import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     try:
         whole, begin = pq.ParquetFile(file), 0
         for group in range(whole.num_row_groups):

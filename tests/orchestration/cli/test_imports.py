@@ -38,7 +38,6 @@ OTHER_PRINCIPLES = {
 }
 NOT_OF_A_RELEASE = {
     "scipy.stats",
-    *("republish.anonymize.attack.cuts", "republish.anonymize.attack.equivalence"),
     *("republish.orchestration.readers.estimate.command", "republish.orchestration.audit.series"),
 }
 
