@@ -499,7 +499,7 @@ def asked_within_cells(ages, seed):
         tempfile.TemporaryDirectory() as folder,
         connected(Path(folder), declared, tables, lone_ends=0) as connection,
     ):
-        asked = range(max(1, age.min()), min(99, age.max() + 9), 3)
+        asked = range(max(1, age.min()), min(99, age.max() + 9), 6)
         found = (connection.sql(f"FROM estimate(age <= {upto})").fetchall() for upto in asked)
         return np.array(
             [((age <= upto).sum(), *row[2:4]) for upto, (row,) in zip(asked, found, strict=True)]
