@@ -90,7 +90,7 @@ def leave_eligible(
             break
         # A group given back brings one person of each of its values: if it can be, not of the one in excess.
         worst = int(np.argmax(limits.excess(left, m)))
-        spare = (limited < limits.most(known.sizes))[:, worst]
+        spare = limited[:, worst] == 0
         helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else spare)
         new[np.argmax(new * helps if helps.any() else new)] -= 1
     return new

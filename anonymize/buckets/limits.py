@@ -25,13 +25,10 @@ class Step(NamedTuple):
 
 
 class Limits(Protocol):
-    """L things of which a group may have only so many: V values, say."""
-
-    def most(self, size: int | Ints) -> Ints | int:
-        """int[…, L]: how often a signature of so many values may have it at most."""
+    """L things of which a group has one of each at most: V values, say."""
 
     def of_signatures(self, known: Signatures) -> Ints:
-        """int[B, L]: how often signatures have it."""
+        """int[B, L]: whether signatures have it, 0 or 1."""
 
     def excess(self, people: ByValue, m: int) -> Ints:
         """int[L]: m times the people with it, less what groups of m may have; if positive, it is too many."""
@@ -51,9 +48,6 @@ class Limits(Protocol):
 
 class _OneColumn:
     """The limits of one sensitive column: Inequalities 5 to 7 of Xiao and Tao, SIGMOD 2007, section 4.2."""
-
-    def most(self, _size: int | Ints) -> int:
-        return 1
 
     def of_signatures(self, known: Signatures) -> Ints:
         return known.table()

@@ -81,10 +81,6 @@ class Combinations(NamedTuple):
             has[known.bucket, part[known.value]] = 1
         return has
 
-    def most(self, _size: int | Ints) -> int:
-        """How often a signature may have a value of a column at most."""
-        return 1
-
     def excess(self, people: ByValue, m: int) -> Ints:
         """int64[D]: m times the people with a value, less everybody; if positive, too many have it."""
         excess: Ints = m * self.by_part(people) - people.sum()

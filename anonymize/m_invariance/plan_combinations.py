@@ -147,7 +147,7 @@ def _fill(free: ByValue, need: ByValue, combinations: Combinations, m: int) -> B
     here = np.flatnonzero(most)
     has = combinations.with_part(here)
     excess = combinations.excess(free, m)
-    used = np.vstack([(combinations.most(m) - m * has).T.astype(float), np.eye(len(here))])
+    used = np.vstack([(1 - m * has).T.astype(float), np.eye(len(here))])
     moved = np.zeros_like(most)
     found = most_worth(np.ones(len(here)), used, np.concatenate([-excess, most[here]]).astype(float))
     moved[here] = whole_below(found)
@@ -172,7 +172,7 @@ def _largest_first(
     worth = size * groups[usable] / (groups[usable] + HALF_LARGE)
     most = most_worth(
         worth,
-        np.vstack([inside.T[used], (combinations.most(m) * size[:, None] - m * has).T]),
+        np.vstack([inside.T[used], (size[:, None] - m * has).T]),
         np.concatenate([rest[used], -combinations.excess(rest, m)]),
     )
     received[usable] = leave_eligible(rest, m, some, whole_below(most), combinations)
