@@ -4,10 +4,12 @@ import json
 
 import polars as pl
 import pytest
+import yaml
 
-from republish.anonymize.errors import LimitError, UnforeseenInput
+from republish.anonymize.errors import ContractError, LimitError, UnforeseenInput
 from republish.orchestration.audit.read.folders import read_contract
 from republish.orchestration.cli import main as cli
+from republish.orchestration.contracts import yaml_text
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.limits import MEGABYTE, VARIABLE, Limits, limits, raise_limits
 from republish.orchestration.readers.estimate.command import estimate
@@ -78,6 +80,37 @@ def test_a_contract_and_its_hierarchies_are_held_to_the_limits(hospital):
                 read(hospital.contract)
         raise_limits([f"{name}={getattr(Limits(), name)}"])
     assert load_contract(hospital.contract)
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="without it, a text is read before lists are counted")
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [("{name: age, kind: number}", "has 501 columns, and 500"), ("flu", "has 501 labels, and 500")],
+)
+def test_a_list_that_is_too_long_is_refused_before_anything_is_made_of_it(monkeypatch, entry, said):
+    def made(_):
+        raise AssertionError("values were made of it")
+
+    raise_limits(["labels=500"])
+    monkeypatch.setattr(yaml_text._Loader, "get_single_data", made)
+    for text in (f"a: {{b: [{', '.join([entry] * 501)}]}}", "a:\n- b:\n" + f"  - {entry}\n" * 501):
+        with pytest.raises(LimitError, match=said):
+            yaml_text.parse_yaml(text.encode(), "clinic.yaml")
+
+
+@pytest.mark.parametrize(
+    "text", ["a: [b", "a: *b", "a: \xff", "a: 1\na: 2", "[" * 3000, "- " * 3000, "a: !!int x", ""]
+)
+def test_what_counts_the_lists_of_a_text_leaves_its_faults_to_what_reads_it(monkeypatch, text):
+    def told():
+        try:
+            return yaml_text.parse_yaml(text.encode("latin-1"), "clinic.yaml")
+        except ContractError as error:
+            return str(error)
+
+    counted = told()
+    monkeypatch.setattr(yaml_text, "_check_lists", lambda *_: None)
+    assert counted == told()
 
 
 def test_a_package_of_many_attributes_is_not_estimated_from(series):
