@@ -5,7 +5,9 @@ Their columns have types, as those of Parquet have: numbers, dates, text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from typing import Any
 import polars as pl
 
 from republish.anonymize.errors import SnapshotError
-from republish.orchestration.limits import check
+from republish.orchestration.limits import BYTES, check, limits
+from republish.orchestration.snapshots.sheet_size import Size, sheet_size
 
 LIBRARIES = {".xlsx": "fastexcel", ".sas7bdat": "pyreadstat", ".sav": "pyreadstat", ".dta": "pyreadstat"}
 """What reads each kind of file."""
@@ -43,22 +46,33 @@ def read_program_file(source: Path | bytes, kind: str, where: str) -> pl.DataFra
             f"{where}: a {kind} file is read by {library}, which is not installed: pip install"
             f" 'republish[{EXTRAS[library]}]', or deliver it as .parquet or .csv"
         ) from None
-    read = _sheet if library == "fastexcel" else _statistics
-    try:
+    size, read = (sheet_size, _sheet) if library == "fastexcel" else (partial(_stated, reader), _statistics)
+    with _readable(where, kind):
+        found = size(source, kind)
+    _check_size(where, found)
+    with _readable(where, kind):
         table = read(reader, source, kind)
-    except MemoryError:
+    _check_size(where, Size(table.height, table.width))
+    return _plain(table)
+
+
+@contextmanager
+def _readable(where: str, kind: str) -> Iterator[None]:
+    """Raise SnapshotError for whatever a library raises; what it says may quote a value."""
+    try:
+        yield
+    except (MemoryError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # panics of Rust, too: what it says may quote a value
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
-        table = None
-    if table is None:
+    except BaseException:  # noqa: BLE001 - panics of Rust, too
         raise SnapshotError(
             f"{where}: is no {kind} file that can be read, or a part of one; deliver it again"
-        )
-    check(where, "rows", table.height)
-    check(where, "columns", table.width)
-    return _plain(table)
+        ) from None
+
+
+def _check_size(where: str, size: Size) -> None:
+    check(where, "rows", size.rows)
+    check(where, "columns", size.columns)
+    check(where, "megabytes", max(size.unpacked, size.rows * size.columns * BYTES))
 
 
 def _sheet(fastexcel: Any, source: Path | bytes, _kind: str) -> pl.DataFrame:
@@ -66,9 +80,17 @@ def _sheet(fastexcel: Any, source: Path | bytes, _kind: str) -> pl.DataFrame:
     return pl.DataFrame(book.load_sheet(0, schema_sample_rows=None))
 
 
+def _stated(pyreadstat: Any, source: Path | bytes, kind: str) -> Size:
+    """What a file of a statistics program says of its size, before its rows are read."""
+    stated = getattr(pyreadstat, f"read_{kind[1:]}")(str(source), metadataonly=True)[1]
+    rows = max(stated.number_rows or 0, 0)  # some files do not say it
+    width = sum(map(int, stated.variable_storage_width.values()))
+    return Size(rows, len(stated.column_names), rows * width)
+
+
 def _statistics(pyreadstat: Any, source: Path | bytes, kind: str) -> pl.DataFrame:
     reads: Callable[..., tuple[pl.DataFrame, Any]] = getattr(pyreadstat, f"read_{kind[1:]}")
-    table = reads(str(source), output_format="polars")[0]
+    table = reads(str(source), output_format="polars", row_limit=limits().rows + 1)[0]
     # None of these programs knows text that is missing: an empty one says so.
     return table.with_columns(pl.col(pl.String).replace("", None))
 

@@ -1,12 +1,15 @@
 """Files that are small and unpack to more than fits, or that are too large: refused before they are read."""
 
 import json
+import sys
+import zipfile
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 import yaml
 
-from republish.anonymize.errors import ContractError, LimitError, UnforeseenInput
+from republish.anonymize.errors import ContractError, LimitError, SnapshotError, UnforeseenInput
 from republish.orchestration.audit.read.folders import read_contract
 from republish.orchestration.cli import main as cli
 from republish.orchestration.contracts import yaml_text
@@ -14,6 +17,7 @@ from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.limits import MEGABYTE, VARIABLE, Limits, limits, raise_limits
 from republish.orchestration.readers.estimate.command import estimate
 from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.snapshots.sheet_size import sheet_size
 from republish.orchestration.storage.manifest import verify_release
 from tests.hospital import RELEASES, audited
 from tests.orchestration.audit.published_folders import seal
@@ -171,3 +175,72 @@ def test_a_truth_without_rows_is_audited(series, hospital, tmp_path):
     hospital.deliver(RELEASES[1], hospital.snapshot(RELEASES[1]).clear())
     code, rows = audited(hospital, series, tmp_path / "report", private=False)
     assert (code, rows["published claims"]["holds"] if "published claims" in rows else False) == (3, False)
+
+
+def workbook(file, last):
+    """A workbook that shows its second sheet first, which has a cell far from the others."""
+    of = "http://schemas.openxmlformats.org"
+    row = last.strip("ABCDEFGHIJKLMNOPQRSTUVWXYZb")
+    head = '<row r="1"><c r="A1"><v>1</v></c></row>'
+    sheets = {
+        1: '<row r="9"><c r="ZZZ9"><v>1</v></c></row>',
+        2: f'<row r="{row}"><c r="{last}"><v>1</v></c></row>',
+    }
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr(
+            "xl/workbook.xml", f'<workbook xmlns:r="{of}"><sheets><sheet r:id="rId2"/></sheets></workbook>'
+        )
+        relations = "".join(
+            f'<Relationship Id="rId{number}" Target="worksheets/sheet{number}.xml"/>' for number in sheets
+        )
+        book.writestr("xl/_rels/workbook.xml.rels", f"<Relationships>{relations}</Relationships>")
+        for number, rows in sheets.items():
+            text = f"<worksheet><sheetData>{head}{' ' * (1 << 20)}{rows}</sheetData></worksheet>"
+            book.writestr(f"xl/worksheets/sheet{number}.xml", text)
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ("XFD1", "has 16,384 columns"),
+        ("SF1048576", "has 16,778 megabytes"),
+        ("B9000000", "has 9,000,000 rows"),
+        ("b4000000000", "has 4,000,000,000 rows"),
+        ("B3", None),
+    ],
+)
+def test_a_spreadsheet_is_measured_before_it_is_unpacked(tmp_path, monkeypatch, last, said):
+    """Two cells far from one another are a table of billions: what reads it ends the whole process."""
+
+    def unpack(_):
+        raise ValueError("it was unpacked")
+
+    raise_limits(["rows=2000000"])
+    workbook(tmp_path / "people.xlsx", last)
+    reader = SimpleNamespace(read_excel=unpack)
+    monkeypatch.setitem(sys.modules, "fastexcel", reader)
+    assert (tmp_path / "people.xlsx").stat().st_size < 5_000
+    with pytest.raises(LimitError if said else SnapshotError, match=said):
+        read_file(tmp_path / "people.xlsx", "here")
+    assert sheet_size((tmp_path / "people.xlsx").read_bytes()) == sheet_size(tmp_path / "people.xlsx")
+
+
+@pytest.mark.parametrize(("limit", "said"), [("rows=2", "has 3 rows"), ("columns=1", "has 2 columns")])
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_a_file_of_a_statistics_program_is_measured_before_it_is_read(
+    tmp_path, monkeypatch, ending, limit, said
+):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    file, read = tmp_path / f"people.{ending}", getattr(pyreadstat, f"read_{ending}")
+    getattr(pyreadstat, f"write_{ending}")(
+        pl.DataFrame({"id": ["a", "b", "c"], "age": [1.0, 2, 3]}), str(file)
+    )
+
+    def reads(path, **given):
+        assert given.get("metadataonly"), "its rows were read"
+        return read(path, **given)
+
+    monkeypatch.setattr(pyreadstat, f"read_{ending}", reads)
+    raise_limits([limit])
+    with pytest.raises(LimitError, match=said):
+        read_file(file, "here")

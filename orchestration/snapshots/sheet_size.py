@@ -1,0 +1,83 @@
+"""How large a spreadsheet is, found out before it is unpacked.
+
+What reads a sheet makes a table that reaches from its first cell to its last one. A single letter that
+somebody typed into the last cell there is makes it 17 billion cells large, of a file of some kilobytes.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+COLUMN = re.compile(rb"""\sr=["']([A-Za-z]{1,7})\d""")
+CELL = re.compile(rb"""\sr=["']([A-Za-z]{1,7})(\d{1,18})["']""")
+"""A cell's place: letters for its column, then the number of its row."""
+LONGEST = 40
+"""Bytes that a cell's place has at most."""
+OF_A_CELL = 32
+"""Bytes that a cell takes in memory, be it empty."""
+AT_A_TIME = 1 << 20
+"""Bytes of a sheet."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a table that is not read yet."""
+
+    rows: int
+    columns: int
+    unpacked: int = 0
+    """Bytes, as far as anything is known of them."""
+
+
+def sheet_size(source: Path | bytes, _kind: str = ".xlsx") -> Size:
+    """The size of a workbook's first sheet, with the line of its headings, and of all that is unpacked.
+
+    Raises BadZipFile, KeyError or another error of `zipfile` if it is no workbook.
+    """
+    with ZipFile(source if isinstance(source, Path) else BytesIO(source)) as book:
+        unpacked = sum(one.file_size for one in book.infolist())
+        columns, rows = set[bytes](), 0
+        for name in _first_sheet(book):
+            with book.open(name) as sheet:
+                before = b""
+                while part := sheet.read(AT_A_TIME):
+                    text = before + part
+                    columns.update(COLUMN.findall(text))
+                    rows, before = max(rows, _last_row(text)), part[-LONGEST:]
+    width = max(map(_number, columns), default=0)
+    return Size(rows, width, max(unpacked, rows * width * OF_A_CELL))
+
+
+def _first_sheet(book: ZipFile) -> list[str]:
+    """The name of the first sheet's file; those of all sheets, if it is not found."""
+    first = re.search(rb"""<(?:\w+:)?sheet\s[^>]*?:id=["']([^"']+)""", book.read(WORKBOOK))
+    for relation in re.findall(rb"<(?:\w+:)?Relationship\s[^>]*>", book.read(RELATIONS)):
+        said = dict(re.findall(rb"""\s(\w+)=["']([^"']*)""", relation))
+        if first is not None and said.get(b"Id") == first[1]:
+            name = posixpath.join("/xl", said.get(b"Target", b"").decode()).lstrip("/")
+            if name in book.namelist():
+                return [name]
+    return [name for name in book.namelist() if name.startswith("xl/worksheets/") and name.endswith(".xml")]
+
+
+def _last_row(text: bytes) -> int:
+    """The row of the last cell in a part of a sheet: cells stand there by row. 0 if there is none."""
+    at = len(text)
+    while (at := text.rfind(b"r=", 0, at)) > 0:
+        if (cell := CELL.match(text, at - 1)) is not None:
+            return int(cell[2])
+    return 0
+
+
+def _number(letters: bytes) -> int:
+    """The number of a column: A is 1, Z is 26, AA is 27."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + letter - ord("A") + 1
+    return number
