@@ -26,6 +26,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.orchestration.processes import begin_process
 from republish.orchestration.snapshots.arrow import Answer
 from republish.orchestration.snapshots.files import check_file
+from republish.orchestration.storage.scratch import spill_folder
 from republish.orchestration.storage.statements import statement
 
 CONNECT_SECONDS = 10
@@ -224,7 +225,9 @@ def _opened(**place: Any) -> duckdb.DuckDBPyConnection:
     first one has locked them for both.
     """
     with _OPENING:
-        connection = duckdb.connect(**place, config=_SAFE)
+        # By itself, DuckDB writes what does not fit into memory beside the database, or where somebody is.
+        settings = _SAFE | {"temp_directory": str(spill_folder())}
+        connection = duckdb.connect(**place, config=settings)
         if not connection.execute(statement("select_is_locked")).fetchall()[0][0]:
             connection.execute(statement("set_zone_and_lock").replace("{zone}", ZONE))
     return connection

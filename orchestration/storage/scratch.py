@@ -1,9 +1,11 @@
 """Temporary folders with people in them. If a process is killed, the next one deletes the folder it left."""
 
+import atexit
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
@@ -23,6 +25,17 @@ def scratch_folder() -> Iterator[Path]:
         folder = Path(place, "files")
         folder.mkdir(mode=0o700)
         yield folder
+
+
+@cache
+def spill_folder() -> Path:
+    """A temporary folder of this process alone, for what a database writes where memory ends.
+
+    It is deleted when the process ends; one that was killed leaves it to the next (`clear_scratch`).
+    """
+    ends = ExitStack()
+    atexit.register(ends.close)
+    return ends.enter_context(scratch_folder())
 
 
 def clear_scratch() -> None:

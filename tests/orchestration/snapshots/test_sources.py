@@ -7,6 +7,8 @@ import sys
 import traceback
 from collections import deque
 from contextlib import suppress
+from pathlib import Path
+from tempfile import gettempdir
 
 import duckdb
 import polars as pl
@@ -294,6 +296,15 @@ class TestWhatIsRead:
             " WHERE seen = :release AND moment < :release"
         ).replace("MOMENTS", moments.replace("003", "010"))
         assert read_elsewhere([in_postgresql(query).path], PGTZ=zone) == ["001"]
+
+    def test_nobody_else_reads_what_does_not_fit_into_memory(self, in_duckdb, tmp_path):
+        """And not beside the database, nor in the folder that somebody is in, as DuckDB has it."""
+        file = in_duckdb("SELECT current_setting('temp_directory') AS place")
+        answer = ask(file.contract.source, RELEASE, tmp_path, "here")
+        (place,) = (Path(row["place"]) for batch in answer.batches for row in batch.to_pylist())
+        assert place.is_relative_to(gettempdir())
+        assert not place.is_relative_to(tmp_path)
+        assert place.stat().st_mode & 0o777 == 0o700
 
     def test_a_database_file_is_read_only(self, in_duckdb, tmp_path):
         contract_file = in_duckdb()
