@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from republish.anonymize.arrays import Bools, Floats, Ints, Words
+from republish.anonymize.arrays import Bools, Floats, Words
 from republish.anonymize.kernels.compiled import compiled
 
 
@@ -47,24 +47,6 @@ def unmatched(first: Boxes, second: Boxes) -> tuple[Bools, Bools]:
                 hint = i
                 break
     return alone_first, alone_second
-
-
-@compiled()
-def matches(first: Boxes, second: Boxes) -> tuple[Ints, Ints]:
-    """The rows of the second table that match each row of the first: `start` int64[n + 1], `listed` int32."""
-    start = np.zeros(len(first.flags) + 1, np.int64)
-    for i in range(len(first.flags)):
-        for k in range(len(second.flags)):
-            start[i + 1] += _match(first, i, second, k)
-    start = np.cumsum(start)
-    listed = np.empty(start[-1], np.int32)
-    for i in range(len(first.flags)):
-        at = start[i]
-        for k in range(len(second.flags)):
-            if _match(first, i, second, k):
-                listed[at] = k
-                at += 1
-    return start, listed
 
 
 @compiled()

@@ -11,13 +11,16 @@ from functools import partial, reduce
 
 import numpy as np
 
-from republish.anonymize.contract import CategoryColumn, NumberColumn, ViewContract
+from republish.anonymize.arrays import Floats, Ints
+from republish.anonymize.contract import NumberColumn, ViewContract
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.formats.intervals import number_label
-from republish.anonymize.sequential.index import Index, build_index
-from republish.anonymize.sequential.matching import Coded, Earlier
+from republish.anonymize.sequential.forest import build_forest
+from republish.anonymize.sequential.linked import Linked
+from republish.anonymize.sequential.matching import Coded, Earlier, Pairs
 from republish.anonymize.sequential.parameters import Sequential
-from republish.anonymize.sequential.taxonomy import Cut, category_taxonomy
+from republish.anonymize.sequential.partitions import Step, numbered
+from republish.anonymize.sequential.taxonomy import Cut
 
 UNLIMITED = 2**31 - 1
 MOST_NAMED = 5
@@ -60,15 +63,143 @@ def specialize(
     ----------
     Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 5.1 to 5.4; star joins: section 7.
     """
-    index = build_index(coded, earlier, contract)
-    run = index.run(limit)
-    if run.safety < index.given.demand.needed:
-        raise NotEligible(_why_not(run.most_general, index, contract, earlier))
+    view = _View(coded, earlier, contract)
+    if view.safety < view.linked.needed:
+        raise NotEligible(_why_not(view, contract, earlier))
+    most_general, specializations = view.safety, 0
+    while specializations < limit and (winner := view.best()) is not None:
+        view.specialize(winner)
+        specializations += 1
     cuts, node = {}, {}
-    for axis, name in enumerate(index.names):
-        if not coded[name].fixed:
-            cuts[name], node[name] = _cut(axis, coded[name], index, run.in_cut)
-    return Specialized(cuts, node, run.specializations, run.most_general, run.safety)
+    for at, name in enumerate(view.linked.axes):
+        cuts[name], node[name] = view.forest.cut(at, view.in_cut)
+    return Specialized(cuts, node, specializations, most_general, view.safety)
+
+
+class _View:
+    """A view between two specializations."""
+
+    def __init__(
+        self, coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: ViewContract[Sequential]
+    ):
+        self.linked = linked = Linked(coded, earlier, contract)
+        self.forest = forest = build_forest(
+            coded, linked.axes, contract.principle.information, Pairs.of(contract)
+        )
+        size, width, nodes = len(linked.records), len(linked.axes), len(forest.axis)
+        self.in_cut = np.zeros(nodes, np.bool_)
+        """Of each node: whether it is in the cut of its column."""
+        self.node = np.zeros((size, width), np.int64)
+        """int64[rows, axes]: the node that each row is under."""
+        self.child = np.full((size, width), -1)
+        """int64[rows, axes]: the child of this node that covers it; -1 if the node can't be specialized."""
+        self.after = np.full((size, width), np.inf)
+        """float64[rows, axes]: safety of the row's partition, once this node is specialized."""
+        self.least_after = np.full(nodes, np.inf)
+        """float64[nodes]: the least that was found of it since the node is in the cut."""
+        self.candidates = np.zeros(0, np.int64)
+        """int64: the nodes that can be specialized."""
+        every, self.group, self.matches = linked.most_general
+        self.value = linked.safety(every, self.group, self.matches)[self.group]
+        """float64[rows]: safety of the row's partition."""
+        self.safety = self.value.min(initial=np.inf)
+        """Of the least safe partition."""
+        for axis in forest.axes:
+            self._open(axis.root, every)
+        self._assess(every)
+
+    def best(self) -> int | None:
+        """The valid candidate with the highest score; of several the first node. None if none is valid."""
+        candidates, needed = self.candidates, self.linked.needed
+        safe = self._safe_after()[candidates]
+        if self.linked.prunes:
+            safe = np.minimum(safe, self.safety)
+            candidates, safe = candidates[safe >= needed], safe[safe >= needed]
+            self.candidates = candidates
+        lost = np.zeros(len(safe))  # of infinities there is no difference
+        np.subtract(self.safety, safe, out=lost, where=safe < self.safety)
+        score = self.forest.gain[candidates] / (lost + 1.0)
+        score[safe < needed] = -1.0
+        if score.max(initial=-1.0) <= -1.0:
+            return None
+        return int(candidates[score == score.max()].min())
+
+    def specialize(self, winner: int) -> None:
+        """Replace a node of a cut by its children."""
+        axis = int(self.forest.axis[winner])
+        under = self.node[:, axis] == winner
+        rows = np.flatnonzero(under)
+        step = Step(
+            self.linked.axes[axis],
+            np.arange(len(under)),
+            np.where(under, self.child[:, axis], -1),
+            np.where(under, self.child[:, axis] - self.forest.first[winner] + 1, 0),
+        )
+        self.group, _ = step.number(self.group)
+        self.matches = [
+            one.specialized(match, step, self.forest)
+            for one, match in zip(self.linked.earlier, self.matches, strict=True)
+        ]
+        self.value[rows] = self.after[rows, axis]
+        least = self.value[rows].min() if self.linked.prunes else self.value.min()
+        self.safety = min(self.safety, least) if self.linked.prunes else least
+        self.in_cut[winner] = False
+        self.candidates = self.candidates[self.candidates != winner]
+        of = self.child[rows, axis]
+        for child in self.forest.below(winner):
+            self._open(child, rows[of == child])
+        self._assess(rows)
+
+    def _open(self, v: int, rows: Ints) -> None:
+        """Put a node that covers these rows into the cut, and among the candidates if it has children."""
+        axis = int(self.forest.axis[v])
+        self.in_cut[v] = True
+        self.node[rows, axis], self.child[rows, axis] = v, -1
+        if self.forest.open(v):
+            self.candidates = np.append(self.candidates, v)
+            codes = self.linked.codes[self.linked.axes[axis]]
+            self.child[rows, axis] = self.forest.child_of(v, codes[rows])
+
+    def _assess(self, rows: Ints) -> None:
+        """Count how safe rows would be after each candidate above them: a group-by for each column."""
+        discerns = self.forest.information == "discernibility"
+        if discerns:  # what is gained depends on all partitions below a node
+            rows = np.arange(len(self.group))
+        for axis, name in enumerate(self.linked.axes):
+            some = rows[self.child[rows, axis] >= 0]
+            if not len(some):
+                continue
+            node, child = self.node[some, axis], self.child[some, axis]
+            step = Step(name, some, child, child - self.forest.first[node] + 1)
+            group, first = step.number(self.group[some])
+            found = [
+                one.specialized(match, step, self.forest)
+                for one, match in zip(self.linked.earlier, self.matches, strict=True)
+            ]
+            self.after[some, axis] = self.linked.safety(some, group, found)[group]
+            np.minimum.at(self.least_after, node, self.after[some, axis])
+            if discerns:
+                together, row = numbered(self.group[some])
+                gain, records = self.forest.gain, self.linked.records[some]
+                gain[node] = 0.0
+                np.add.at(gain, node[row], np.bincount(together, records) ** 2)
+                np.subtract.at(gain, node[first], np.bincount(group, records) ** 2)
+
+    def _safe_after(self) -> Floats:
+        """float64[nodes]: safety of the view after each candidate is specialized, as far as it is known."""
+        if self.linked.prunes:  # then the others are as safe as they were
+            return self.least_after
+        safe = np.full(len(self.in_cut), np.inf)
+        for axis in range(self.node.shape[1]):
+            node = self.node[:, axis]
+            now = np.full(len(safe) + 1, np.inf)
+            np.minimum.at(now, node, self.value)
+            np.minimum.at(safe, node, self.after[:, axis])
+            least, second = np.partition(now, 1)[:2]
+            in_axis = self.forest.axis == axis
+            others = np.where(now[:-1] == least, second, least)
+            safe[in_axis] = np.minimum(safe, others)[in_axis]
+        return safe
 
 
 def specialize_for_each(
@@ -89,8 +220,8 @@ def specialize_for_each(
 
     def objects(some: Sequence[Earlier], view: Specialized) -> bool:
         as_published = {name: _published(column, name, view) for name, column in coded.items()}
-        index = build_index(as_published, some, contract)
-        return index.run(0).safety < index.given.demand.needed
+        linked = Linked(as_published, some, contract)
+        return bool((linked.safety(*linked.most_general) < linked.needed).any())
 
     first = joins[0]
     found, heard = specialize(coded, first, contract), {0}
@@ -129,29 +260,8 @@ def _common(coded: Mapping[str, Coded], one: Specialized, other: Specialized) ->
     return replace(one, cuts=cuts, node=node, specializations=fewer)
 
 
-def _cut(axis: int, column: Coded, index: Index, in_cut: np.ndarray) -> tuple[Cut, np.ndarray]:
-    """One column's cut from left to right, and the position in it of each record."""
-    nodes = index.given.nodes
-    chosen = np.flatnonzero(in_cut & (nodes.axis == axis))
-    chosen = chosen[np.argsort(nodes.lo[chosen], kind="stable")]
-    if isinstance(column.column, CategoryColumn):
-        tree = category_taxonomy(column.column.paths)
-        labels = [tree.labels[node - index.given.axes.roots[axis]] for node in chosen]
-    else:
-        labels = [
-            number_label(low, high, column.column.domain)
-            for low, high in zip(nodes.low[chosen], nodes.high[chosen], strict=True)
-        ]
-    position = np.repeat(np.arange(len(chosen), dtype=np.int32), nodes.hi[chosen] - nodes.lo[chosen])
-    of_record = position[column.codes]
-    records = np.bincount(of_record, minlength=len(chosen))
-    return Cut(labels, nodes.low[chosen], nodes.high[chosen], records), of_record
-
-
-def _why_not(
-    safety: float, index: Index, contract: ViewContract[Sequential], earlier: Sequence[Earlier]
-) -> str:
-    wanted = contract.principle
+def _why_not(view: _View, contract: ViewContract[Sequential], earlier: Sequence[Earlier]) -> str:
+    wanted, safety = contract.principle, view.safety
     names = {contract.identifier, *(column.name for column in contract.columns)}
     there = names.union(*({*one.names, one.record} for one in earlier))
     x, y = (", ".join(name for name in some if name in there) for some in (wanted.x, wanted.y))
@@ -169,7 +279,7 @@ def _why_not(
         found = f"a value on {x} implies one of {y} with a confidence {-safety:.3g} above its k"
     why = (
         "so no generalization satisfies it"
-        if index.given.demand.prunes
+        if view.linked.prunes
         else "and specialization begins with a view that satisfies it"
     )
     away = "lower k" if wanted.requirement == "anonymity" else "raise k"

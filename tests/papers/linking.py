@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from republish.anonymize.contract import ViewContract
-from republish.anonymize.sequential.index import build_index
+from republish.anonymize.sequential.linked import Linked
 from republish.anonymize.sequential.matching import Coded, Earlier, read_labels
 from republish.anonymize.sequential.parameters import Sequential
 
@@ -54,11 +54,10 @@ def linking(
     contract
         Has `identifier`, `columns` and `principle`.
     """
-    index = build_index(coded, earlier, contract)
-    run = index.run(0)
-    needed = index.given.demand.needed
-    broken = int(np.count_nonzero(run.safeties < needed))
-    return Linking(run.safety, needed, len(run.safeties), broken)
+    linked = Linked(coded, earlier, contract)
+    safeties = linked.safety(*linked.most_general)
+    broken = int(np.count_nonzero(safeties < linked.needed))
+    return Linking(float(safeties.min()), linked.needed, len(safeties), broken)
 
 
 def code_published(view: pl.DataFrame, columns, where: str) -> dict[str, Coded]:

@@ -193,7 +193,7 @@ def test_more_combinations_than_there_is_room_for_are_refused_before_they_are_ma
     view = people(**{"job": ["Banker", "Driver"], "age": [17, 40], "class": ["c1", "c2"]})
     before = state(table(**JOBS_OF_T2))
     assert SEQUENTIAL.release(view, wanted, before, 1, None).published["view"].height == 2
-    monkeypatch.setattr("republish.anonymize.sequential.index.MOST_COMBINATIONS", 1)
+    monkeypatch.setattr("republish.anonymize.sequential.linked.MOST_COMBINATIONS", 1)
     with pytest.raises(RepublishError, match=r"match the view in 2 combinations of partitions, more than 1"):
         SEQUENTIAL.release(view, wanted, before, 1, None)
 

@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from republish.anonymize.errors import NotEligible, SnapshotError
 from republish.anonymize.formats.intervals import number_label, read_number
 from republish.anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
-from republish.anonymize.kernels.boxes import Boxes, matches, unmatched
+from republish.anonymize.kernels.boxes import Boxes, unmatched
 from republish.anonymize.sequential import SEQUENTIAL
+from republish.anonymize.sequential.partitions import overlaps
 from republish.anonymize.sequential.taxonomy import category_taxonomy
 from republish.orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential import executed_join
@@ -375,7 +376,7 @@ def test_matching_is_overlap_without_a_common_flag(first, second):
     alone_first, alone_second = unmatched(arrays(first), arrays(second))
     assert alone_first.tolist() == [not any(row) for row in plain]
     assert alone_second.tolist() == [not any(column) for column in zip(*plain, strict=True)]
-    start, listed = matches(arrays(first), arrays(second))
+    start, listed = overlaps(arrays(first), arrays(second))
     assert [listed[start[i] : start[i + 1]].tolist() for i in range(len(first))] == [
         [k for k, is_match in enumerate(row) if is_match] for row in plain
     ]
