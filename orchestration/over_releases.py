@@ -81,13 +81,8 @@ def changes_of(promises: Sequence[Promise]) -> list[int]:
     return [place for place, (before, after) in pairs if before != after]
 
 
-def promised_level(chart: Chart, level: float) -> str:
-    """What a line at a promised level is called."""
-    return f"promised: {chart.bound} {level:.3g}"
-
-
 def _promise(chart: Chart, levels: Sequence[float | None]) -> str:
     first, *others = dict.fromkeys(level for level in levels if level is not None) or [None]
     if first is None:
         return ""
-    return ", ".join((promised_level(chart, first), *(f"{level:.3g}" for level in others)))
+    return ", ".join((f"promised: {chart.bound} {first:.3g}", *(f"{level:.3g}" for level in others)))

@@ -14,7 +14,7 @@ from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.candidates import Candidates
 from republish.anonymize.promise.minimum_people import MinimumPeople
-from republish.anonymize.promise.part import Attack, Figure, Part, Promise, single
+from republish.anonymize.promise.part import Attack, Part, Promise, single
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,6 @@ class Absence(Part):
         "at least",
     )
     counted = AbsenceFigures
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("deferred", "deferred so far"),
-        Figure("waiting", "people who wait"),
-        Figure("guessed_waited", "of people who waited, guessed right"),
-    )
     unpromised = (
         "deferred",
         (

@@ -10,7 +10,7 @@ from republish.anonymize.attack.figures import CandidateFigures
 from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
-from republish.anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope, single
+from republish.anonymize.promise.part import Attack, Chart, Curve, Part, Promise, Scope, single
 
 _attack_assignments: Callable[..., AttackResult | None] = on_first_call(
     "republish.anonymize.attack.assignments", "attack_assignments"
@@ -139,13 +139,6 @@ class Candidates(Part):
         },
     }
     counted = CandidateFigures
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("smallest_candidates", "fewest candidates"),
-        Figure("vulnerable", "vulnerable so far"),
-        Figure("mean_candidates", "mean candidates"),
-        Figure("mean_covering_groups", "groups that cover a person"),
-        Figure("changed", "changed so far"),
-    )
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
             LEFT,
@@ -167,7 +160,6 @@ class Candidates(Part):
             top=1.05,
             bound="at most",
             level=lambda part: 1 / part.candidates,
-            only_promised=True,
         ),
     )
     needs_all_releases = True

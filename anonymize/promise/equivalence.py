@@ -8,7 +8,7 @@ from typing import ClassVar
 from republish.anonymize.attack.figures import EquivalenceFigures
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
-from republish.anonymize.promise.part import Chart, Part, single
+from republish.anonymize.promise.part import Part, single
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,6 @@ class Equivalence(Part):
         "at least",
     )
     counted = EquivalenceFigures
-    charts: ClassVar[tuple[Chart, ...]] = (
-        Chart(
-            "The fewest people who are known to have the same values as others, for each signature.",
-            "smallest e",
-            bars="smallest_equivalences",
-            over="signatures, by e",
-            level=lambda part: part.equivalence,
-            is_internal=True,
-        ),
-    )
     unpromised = (
         "smallest_equivalence",
         (

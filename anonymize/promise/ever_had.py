@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from republish.anonymize.attack.figures import SeveralRowsFigures
 from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
-from republish.anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope
+from republish.anonymize.promise.part import Attack, Chart, Curve, Part, Promise, Scope
 
 _attack_rows_differ: Callable[..., AttackResult | None] = on_first_call(
     "republish.anonymize.attack.rows_differ", "attack_rows_differ"
@@ -55,14 +55,6 @@ class EverHad(Part):
         " probability above {ever_had:.3g}, however many rows they have."
     )
     counted = SeveralRowsFigures
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("persons", "people so far"),
-        Figure("most_values", "most different values of a person"),
-        Figure("alike", "people with two values under one signature"),
-        Figure("with_left_out", "with rows left out"),
-        Figure("in_one_group", "people with two rows in one group"),
-        Figure("as_independent", "if rows were independent"),
-    )
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
             "The probability of a value that a person ever had: by rows that are published, by all rows, and"
@@ -76,7 +68,6 @@ class EverHad(Part):
             top=1.0,
             bound="at most",
             level=lambda part: part.ever_had,
-            only_promised=True,
         ),
     )
     needs_hosts = "the rows of people who have several"

@@ -11,7 +11,7 @@ from republish.anonymize.attack.finding import AttackResult
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
 from republish.anonymize.promise.joins import JOINED, joins_of
-from republish.anonymize.promise.part import Attack, Figure, Part, Promise, single
+from republish.anonymize.promise.part import Attack, Part, Promise, single
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,6 @@ class _OfAJoin(Part):
     attacked_as = ("join",)
     attacked_by: ClassVar[Attack] = on_first_call("republish.anonymize.attack.view", "attack_join")
     counted = JoinFigures
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("records_of_the_join", "records of the join"),
-        Figure("values_on_x", "values on X"),
-        Figure("linked_values", "fewest values on Y"),
-        Figure("linkability", "largest confidence"),
-    )
     check = Check(
         "join_privacy",
         f"{JOINED}, no value on X is linked to Y more closely than was required.",

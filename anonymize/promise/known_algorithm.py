@@ -9,7 +9,7 @@ from typing import ClassVar
 from republish.anonymize.attack.figures import ArrivalFigures
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
-from republish.anonymize.promise.part import Figure, Part, Scope
+from republish.anonymize.promise.part import Part, Scope
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,6 @@ class KnownAlgorithm(Part):
         ),
     }
     counted = ArrivalFigures
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("largest_by_frequencies", "largest probability by frequencies"),
-    )
     needs_hosts = "where people came to who are in a release for the first time"
     ranges: ClassVar = {"known_algorithm": (0, 1)}
     sentence = (

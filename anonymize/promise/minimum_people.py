@@ -8,7 +8,7 @@ from typing import ClassVar
 from republish.anonymize.attack.figures import MinimumPeopleFigures
 from republish.anonymize.late import on_first_call
 from republish.anonymize.promise.check import Check
-from republish.anonymize.promise.part import Figure, Part, single
+from republish.anonymize.promise.part import Part, single
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,6 @@ class MinimumPeople(Part):
         "at most",
     )
     counted = MinimumPeopleFigures
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("fewest_people", "fewest people in a group"),
-        Figure("beside_counterfeits", "people beside counterfeits"),
-        Figure("guessed_beside", "of these, guessed right"),
-    )
     measured_on = "beside_counterfeits"
     unpromised = (
         "guessed_beside",

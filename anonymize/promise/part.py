@@ -50,44 +50,27 @@ def single(
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure of the attack, as a column of the report's table of releases."""
-
-    name: str
-    """A field of `Part.counted`, as are all names of figures below."""
-    words: str
-    """The column's head."""
-
-
-@dataclass(frozen=True)
 class Curve:
     """A line of a chart, over releases."""
 
     figure: str
+    """A field of `Part.counted`, as are all names of figures below."""
     words: str
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of the report, as data."""
+    """A chart of what is promised, over releases, as data."""
 
     caption: str
     axis: str
-    curves: tuple[Curve, ...] = ()
-    """Over releases; a curve of which no release has a figure is left out."""
-    bars: str | None = None
-    """In place of curves: a list of figures of the whole series."""
-    over: str = ""
-    """What the bars are, on their axis."""
+    curves: tuple[Curve, ...]
+    """A curve of which no release has a figure is left out."""
     top: float | None = None
     """Where the axis ends."""
     bound: Bound = "at least"
     level: Callable[[Any], float] | None = None
-    """The promised level, of the part; it is drawn where the part is promised."""
-    only_promised: bool = False
-    """Whether there is no chart where the part is not promised."""
-    is_internal: bool = False
-    """Whether it is left out of what is handed out."""
+    """The promised level, of the part."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +97,6 @@ class Part:
     """Whether the bound is the largest probability of any person's value."""
     counted: ClassVar[type[Figures]] = Figures
     """The figures of its attack. No two kinds name one alike, unless their figures are of one class."""
-    figures: ClassVar[tuple[Figure, ...]] = ()
-    """Those that a table of releases shows."""
     charts: ClassVar[tuple[Chart, ...]] = ()
     """Its charts in the audit's report."""
     needs_all_releases: ClassVar[bool] = False
@@ -128,9 +109,8 @@ class Part:
     """The figure that counts the people on whose true values this one is measured, if it is on any."""
 
     def __init_subclass__(cls) -> None:
-        shown = {one.name for one in cls.figures} | set(cls.unpromised[:1] if cls.unpromised else ())
-        for chart in cls.charts:
-            shown |= {curve.figure for curve in chart.curves} | ({chart.bars} if chart.bars else set())
+        shown = {curve.figure for chart in cls.charts for curve in chart.curves}
+        shown |= set(cls.unpromised[:1] if cls.unpromised else ())
         if strange := shown - {one.name for one in fields(cls.counted)}:
             raise TypeError(f"{cls.__name__} shows {min(strange)}, which {cls.counted.__name__} has not")
 

@@ -19,23 +19,16 @@ from republish.orchestration.audit.read.folders import Reading, find_series, rea
 from republish.orchestration.audit.read.foreign import load_mapping, states_promise
 from republish.orchestration.audit.read.material import Material
 from republish.orchestration.audit.read.own import own_home, why_no_groups
-from republish.orchestration.audit.report.conclusion import (
+from republish.orchestration.audit.report.document import audited_releases, signed_part, write_report
+from republish.orchestration.audit.report.raw import About, raw
+from republish.orchestration.audit.report.words import (
     CHANGED,
-    READING,
-    READING_OF_ROWS,
     combinations,
     in_words,
+    reading,
     releases,
     verdict,
 )
-from republish.orchestration.audit.report.document import (
-    About,
-    audited_releases,
-    describe,
-    signed_part,
-    write_report,
-)
-from republish.orchestration.audit.report.model import Row
 from republish.orchestration.audit.run import attack, steps
 from republish.orchestration.audit.signature import load_private_key, nonce, sign_report
 from republish.orchestration.snapshots.previous import read_previous
@@ -75,8 +68,8 @@ def audit(
     private
         Folder in which the releases' `linkage.parquet` are found.
     out
-        Where the report is to be written: `audit.html` and `audit.json`, and `handout.html` and
-        `handout.json` without paths and small counts.
+        Where the report is to be written: `audit.html`, without paths and small counts, and `audit.json`
+        with all figures.
     mapping
         YAML that maps the columns of other tools' releases.
     seconds
@@ -130,10 +123,10 @@ def audit(
     if out is not None:
         drawn = None if key is None else nonce(key, audited_releases(material))
         about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose, drawn)
-        described = describe(findings, material, contract, about)
-        written = write_report(described, findings, out)
+        found = raw(findings, material, contract, about)
+        written = write_report(found, findings, out)
         if key is not None:
-            written += sign_report(out, key, written, audited_releases(material), signed_part(described))
+            written += sign_report(out, key, written, audited_releases(material), signed_part(found))
         console.print("Report: " + "\n        ".join(map(str, written)), soft_wrap=True)
     return HOLDS if findings.keeps_contract else BROKEN
 
@@ -176,13 +169,13 @@ def _print(findings: Findings, console: Console) -> None:
         counts = f"{row['people']:,}", f"{row['broken']:,}"
         table.add_row(row["promise"], row["series"], *counts, found, f"{required}{by}", holds)
     console.print(table)
-    console.print(READING_OF_ROWS if has_several_rows(findings.contract) else READING)
+    console.print(reading(of_rows=has_several_rows(findings.contract)))
     if rows["promised_in"].is_not_null().any():
         console.print(CHANGED)
     if (sensitive := findings.contract.sensitive) is not None and sensitive.is_several:
         console.print(combinations([column.name for column in sensitive.columns]))
     for row in findings.missed.iter_rows(named=True):
-        console.print(f"The contract asks for more: {row['series']}, {in_words(Row.of(row))}.")
+        console.print(f"The contract asks for more: {row['series']}, {in_words(row)}.")
     console.print(
         f"{verdict(findings)} {len(findings.not_covered)} things were not covered; the report (--out) says"
         " which."

@@ -25,7 +25,6 @@ from republish.anonymize.promise import Part, Promise
 from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.anonymize.promise.registry import promised_in
 from republish.anonymize.utility.usefulness import Usefulness
-from republish.orchestration.audit.report.handout import People, SeriesName
 
 
 @dataclass(frozen=True)
@@ -220,9 +219,9 @@ class Gap:
     what: str
     """With `{}` in the place of each count of people."""
     why: str
-    people: People[tuple[int, ...]] = ()
+    people: tuple[int, ...] = ()
     """The counts."""
-    series: SeriesName[str | None] = None
+    series: str | None = None
     """The series that it is about, if it is about one."""
 
 

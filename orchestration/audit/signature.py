@@ -104,7 +104,7 @@ def sign_report(
         Each audited release: `series`, `release`, and `files` with the SHA-256 (hex) of its manifest, or of
         each file where there is no manifest, as they were when they were attacked.
     described
-        What else is signed in plain sight: `software`, `date`, `auditor`, `conclusion`, ….
+        What else is signed in plain sight: `software`, `date`, `auditor`, `verdict`, ….
     """
     statement = {
         "format": FORMAT,
@@ -119,10 +119,10 @@ def sign_report(
 
 
 def nonce(key: Ed25519PrivateKey, releases: Sequence[Mapping[str, Any]]) -> str:
-    """A secret for the publisher's own version of a report on these releases; the same one each time.
+    """A secret for the `audit.json` of a report on these releases; the same one each time.
 
-    What is signed shows that version's hash. By it, whoever guessed all the rest of that version, such as the
-    hashes of small true tables, would find out that the guess is right.
+    What is signed shows that file's hash. By it, whoever guessed all the rest of the file, such as the hashes
+    of small true tables, would find out that the guess is right.
     """
     return hmac.digest(key.private_bytes_raw(), json.dumps(releases).encode(), "sha256").hex()
 
@@ -139,7 +139,7 @@ def verify_report(folder: Path, key: Ed25519PublicKey) -> dict[str, Any]:
     Parameters
     ----------
     folder
-        Has `audit.signed.json`, `audit.sig`, and the report or the version that is handed out, or both.
+        Has `audit.signed.json`, `audit.sig`, and the page of the report or all its figures, or both.
     key
         The auditor's public key.
 

@@ -45,8 +45,7 @@ def audit(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write the report there: audit.html and audit.json for you, handout.html and handout.json"
-            " for others.",
+            help="Write the report there: audit.html for readers, and audit.json with all figures for you.",
         ),
     ] = None,
     mapping: Annotated[

@@ -265,7 +265,7 @@ def _over_releases(series: Series, so_far: Mapping[str, ReleaseRecord]) -> dict[
     release, last = list(so_far.items())[-1]
     promises = [last.promises[series.number(due) - series.number(release) - 1] for due in so_far]
     figures = {due: record.attack for due, record in so_far.items()}
-    declared = [(chart, part) for part in promises[-1] for chart in part.charts if not chart.bars]
+    declared = [(chart, part) for part in promises[-1] for chart in part.charts]
     promised = [
         over_releases(chart, figures, [one.part(type(part)) for one in promises], _changed(so_far))
         for chart, part in declared

@@ -26,7 +26,7 @@ from republish.anonymize.promise import (
 )
 from republish.anonymize.promise.check import named_together
 from republish.anonymize.promise.minimum_people import MinimumPeople
-from republish.anonymize.promise.part import Chart, Curve, Figure
+from republish.anonymize.promise.part import Chart, Curve
 from republish.anonymize.promise.registry import promised_in, scopes
 from republish.anonymize.promise.reidentification import KAnonymity, LDiversity
 from republish.anonymize.promise.rules import RULES
@@ -204,9 +204,7 @@ def test_every_row_of_findings_has_a_name_of_its_own():
 @pytest.mark.parametrize(
     "shown",
     [
-        {"figures": (Figure("fewest_peple", "fewest people"),)},
         {"charts": (Chart("Fewest people.", "people", (Curve("fewest_peple", "fewest"),)),)},
-        {"charts": (Chart("Fewest people.", "people", bars="fewest_peple"),)},
         {"unpromised": ("fewest_peple", "Fewest people: {}.")},
     ],
 )

@@ -292,8 +292,9 @@ def test_another_tools_table_is_held_to_what_that_tool_promises(tmp_path, promis
     assert {name for name in kept if name in stated.values()} == {stated[key] for key in promised}
     assert kept.get("l-diversity", True) == (promised.get("l", 1) == 1)
     assert "candidates by quasi-identifiers" not in kept
-    risks = said["series"][0]["releases"][0]["reidentification"]
-    assert (risks["k"], risks["l"], risks["prosecutor_risk"]) == (2, 1, 0.5)
+    risks = said["series"][0]["releases"][0]["figures"]
+    k, l, prosecutor = "smallest_class", "fewest_values_of_a_class", "prosecutor_risk"
+    assert [risks[name] for name in (k, l, prosecutor)] == [2, 1, 0.5]
     (tmp_path / "mapping.yaml").write_text(yaml.safe_dump(named))
     with pytest.raises(ContractError, match="principle"):
         audit([tmp_path / "table.csv"], *files, **options)

@@ -52,7 +52,7 @@ def test_releases_are_published_audited_and_estimated_by_one_column_and_by_two(s
     assert found["candidates by hosting group"]["found"] >= 3
     last = json.loads((tmp_path / "report/audit.json").read_text())["series"][0]["releases"][-1]
     by_column = last["by_column"]
-    assert [one["column"] for one in by_column] == ["disease", "treatment", None]
+    assert [one["column"] for one in by_column] == ["disease", "treatment", "all columns together"]
     for one in by_column:
         assert one["at_random"] == pytest.approx(1 / 3, abs=0.03)
     assert set(last["useful"]["errors_by_column"]) == {"disease", "treatment"}

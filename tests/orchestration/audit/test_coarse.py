@@ -1,7 +1,6 @@
-"""What is handed out of an audit says no more of people's values than the releases do."""
+"""The page of an audit says no more of people's values than the releases do."""
 
 import io
-import json
 
 import polars as pl
 import pytest
@@ -9,7 +8,7 @@ from rich.console import Console
 
 import republish as rp
 from republish.orchestration.audit.command import audit
-from republish.orchestration.audit.report.handout import coarse
+from republish.orchestration.audit.report.coarse import coarse
 
 CONTRACT = """
 product: few
@@ -47,18 +46,18 @@ def exchanged(january, first):
     )
 
 
-def handed_out(folder, truth, tables):
-    """The handout of an audit against some truth, as JSON without the hashes of nothing but the truth."""
+def page(folder, truth, tables):
+    """The page of an audit against some truth."""
     (folder / truth).mkdir()
     for release, table in tables.items():
         table.write_parquet(folder / truth / f"{release}.parquet")
     console = Console(file=io.StringIO())
     published, contract = [folder / "published/few/v1"], folder / "few.yaml"
     audit(published, folder / truth, contract, out=folder / f"{truth} report", console=console)
-    return json.loads((folder / f"{truth} report/handout.json").read_text())
+    return (folder / f"{truth} report/audit.html").read_text()
 
 
-def test_the_handout_of_few_people_is_the_same_whatever_values_of_their_groups_they_have(tmp_path):
+def test_the_page_of_few_people_is_the_same_whatever_values_of_their_groups_they_have(tmp_path):
     """With all its digits, `error_without` alone was right for one in 1,296 assignments of twelve people."""
     (tmp_path / "few.yaml").write_text(CONTRACT)
     contract, january = rp.Contract.load(tmp_path / "few.yaml"), people(12)
@@ -69,8 +68,8 @@ def test_the_handout_of_few_people_is_the_same_whatever_values_of_their_groups_t
         one.write(tmp_path / "published/few/v1")
     other = exchanged(january, first)
     assert (other["disease"] != january["disease"]).all()
-    true = handed_out(tmp_path, "truth", {JANUARY: january, FEBRUARY: february})
-    false = handed_out(tmp_path, "falsehood", {JANUARY: other, FEBRUARY: other[1:]})
+    true = page(tmp_path, "truth", {JANUARY: january, FEBRUARY: february})
+    false = page(tmp_path, "falsehood", {JANUARY: other, FEBRUARY: other[1:]})
     assert true == false
 
 
@@ -78,6 +77,6 @@ def test_the_handout_of_few_people_is_the_same_whatever_values_of_their_groups_t
     ("people", "shown"),
     [(9, None), (99, None), (100, 0.3), (200, 0.35), (500, 0.34), (1_000, 0.33), (200_000, 0.33)],
 )
-def test_a_figure_is_handed_out_to_a_step_of_ten_people(people, shown):
+def test_a_figure_is_shown_to_a_step_of_ten_people(people, shown):
     assert coarse(0.3349, people) == shown
     assert coarse(None, people) is None
