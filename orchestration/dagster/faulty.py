@@ -1,5 +1,6 @@
 """A product whose contract has a fault: its releases stay, and the fault is a check that fails."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
@@ -33,7 +34,7 @@ def faulty_definitions(home: Home, product: str, fault: str) -> dg.Definitions:
     fault
         What is wrong with the contract, and the way out.
     """
-    words = f"**Nothing can be released: the contract has a fault.** {fault}\n\n{WAY_OUT}"
+    words = f"**Nothing can be released: the contract has a fault.**\n\n{_as_list(fault)}\n\n{WAY_OUT}"
     specs: dict[dg.AssetKey, dg.AssetSpec] = {}
     for series in siblings(home, product):
         specs |= {spec.key: spec for spec in published_assets(home, product, series, words)}
@@ -59,6 +60,12 @@ def faulty_definitions(home: Home, product: str, fault: str) -> dg.Definitions:
         asset_checks=[_check(product, shown_on, found)],
         sensors=[watch_sensor(home, product, product, found)],
     )
+
+
+def _as_list(fault: str) -> str:
+    """Faults in Markdown, which would put them into one line and take what they quote for its own marks."""
+    headline, *each = (re.sub(r"([\\\\`*<\[])", r"\\\1", line.strip()) for line in fault.splitlines())
+    return "\n".join([headline, *(["", *(f"- {one}" for one in each)] if each else [])])
 
 
 def _check(product: str, shown_on: Sequence[dg.AssetKey], found: Watched) -> dg.AssetChecksDefinition:

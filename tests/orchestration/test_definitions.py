@@ -44,7 +44,7 @@ def test_a_contract_with_faults_leaves_other_products_and_its_own_releases_to_be
     clinic.write_text(hospital.contract.read_text().replace("product: hospital", "product: clinic"))
     register(home, load_contract(clinic))
     whole = loaded().asset_graph
-    hospital.contract.write_text("product: hospital\n")
+    hospital.contract.write_text('product: hospital\n"*<b>[x]": y\n')
     repository = loaded()
     graph = repository.asset_graph
     assert {job.name for job in repository.get_all_jobs()} & {"release_hospital", "release_clinic"} == {
@@ -56,8 +56,9 @@ def test_a_contract_with_faults_leaves_other_products_and_its_own_releases_to_be
         assert graph.get(key).is_executable == (key.path[0] == "clinic")
     shown = graph.get(dg.AssetKey(["hospital", "publication"]))
     assert shown.partitions_def.get_partition_keys() == [RELEASES[0]]
-    for words in ("Nothing can be released", str(hospital.contract), "identifier: is missing", "Reload"):
+    for words in ("Nothing can be released", str(hospital.contract), "\n- identifier: is missing", "Reload"):
         assert words in shown.description
+    assert r"\*\<b>\[x]: is unknown" in shown.description  # Markdown, which has no say in it
 
 
 def test_the_fault_of_a_contract_is_a_check_that_fails_until_it_is_mended(home, hospital):
