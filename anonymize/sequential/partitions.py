@@ -35,14 +35,16 @@ class Step(NamedTuple):
     column: str
     rows: Ints
     """int64[n]."""
-    node: Ints
-    """int64[n]: the node that each gets; -1 where a row stays as it was."""
-    branch: Ints
-    """int64[n]: the children of a node count from 1; 0 where a row stays as it was."""
+    before: Ints
+    """int64[n]: the node that each is under."""
+    after: Ints
+    """int64[n]: the child of it that each gets."""
+    forest: Forest
 
     def number(self, before: Ints) -> tuple[Ints, Ints]:
         """Number what rows that were alike `before` are after the step, and name a row of each number."""
-        return numbered(before * (int(self.branch.max(initial=0)) + 1) + self.branch)
+        branch = self.after - self.forest.first[self.before]
+        return numbered(before * (int(branch.max(initial=0)) + 1) + branch)
 
 
 class Matches(NamedTuple):
@@ -53,7 +55,12 @@ class Matches(NamedTuple):
     start: Ints
     """int64[keys + 1]: key k matches the partitions listed[start[k]:start[k + 1]]."""
     listed: Ints
-    """int32."""
+    """int64."""
+
+    @classmethod
+    def of(cls, key: Ints, sizes: Ints, listed: Ints) -> Matches:
+        """The matches of keys that match so many partitions each."""
+        return cls(key, np.concatenate([[0], np.cumsum(sizes)]), listed)
 
     @property
     def sizes(self) -> Ints:
@@ -175,27 +182,37 @@ class Partitions:
             flags |= part.pairs.flags(name, *ends)
             if name in part.joins:
                 low[:, part.joins.index(name)], high[:, part.joins.index(name)] = ends
-        return Matches(key, *overlaps(Boxes(low, high, flags), self.boxes))
+        return Matches.of(key, *overlaps(Boxes(low, high, flags), self.boxes))
 
-    def specialized(self, before: Matches, step: Step, forest: Forest) -> Matches:
+    def specialized(self, before: Matches, step: Step) -> Matches:
         """Match the rows of a step after it."""
         key = before.key[step.rows]
         if step.column not in self.part.joining:
             return before._replace(key=key)
         key, row = step.number(key)
-        parent, node = before.key[step.rows[row]], step.node[row]
+        parent, forest = before.key[step.rows[row]], step.forest
         sizes = before.sizes[parent]
         of = np.repeat(np.arange(len(row)), sizes)
         listed = before.listed[expanded(before.start[parent], sizes)]
-        node = node[of]
+        node = step.after[row][of]
         match = (forest.flags[node] & self.boxes.flags[listed]) == 0
         if step.column in self.part.joins:
             j = self.part.joins.index(step.column)
             match &= forest.low[node] < self.boxes.high[listed, j]
             match &= self.boxes.low[listed, j] < forest.high[node]
-        match |= node < 0
-        start = np.concatenate([[0], np.cumsum(np.bincount(of[match], minlength=len(row)))])
-        return Matches(key, start, listed[match])
+        return Matches.of(key, np.bincount(of[match], minlength=len(row)), listed[match])
+
+    def after(self, before: Matches, step: Step) -> Matches:
+        """Match all rows after a step of some of them."""
+        if step.column not in self.part.joining:
+            return before
+        some, key = self.specialized(before, step), before.key.copy()
+        key[step.rows] = len(before.sizes) + some.key
+        start = np.concatenate([before.start[:-1], len(before.listed) + some.start[:-1]])
+        listed = np.concatenate([before.listed, some.listed])
+        key, row = numbered(used := key)
+        sizes = np.concatenate([before.sizes, some.sizes])[used[row]]
+        return Matches.of(key, sizes, listed[expanded(start[used[row]], sizes)])
 
     def least(self, found: Matches) -> Floats:
         """float64[keys]: the least safety among the partitions that each key matches; infinity of none."""
@@ -215,7 +232,7 @@ class Partitions:
 
 
 def overlaps(first: Boxes, second: Boxes) -> tuple[Ints, Ints]:
-    """The rows of the second table that match each row of the first: `start` int64[n + 1], `listed` int64.
+    """The rows of the second table that match each row of the first: how many there are, and which.
 
     Rows match if their intervals overlap in every column and they share no flag. Where any two intervals of a
     column are equal or apart, it is joined by equality.
@@ -243,7 +260,7 @@ def overlaps(first: Boxes, second: Boxes) -> tuple[Ints, Ints]:
             match &= second.low[other, j] < first.high[one, j]
         found.append(np.stack([one[match], other[match]]))
     one, listed = np.concatenate(found, axis=1)
-    return np.concatenate([[0], np.cumsum(np.bincount(one, minlength=n))]), listed
+    return np.bincount(one, minlength=n), listed
 
 
 def expanded(begin: Ints, sizes: Ints) -> Ints:

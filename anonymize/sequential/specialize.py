@@ -89,7 +89,7 @@ class _View:
         size, width, nodes = len(linked.records), len(linked.axes), len(forest.axis)
         self.in_cut = np.zeros(nodes, np.bool_)
         """Of each node: whether it is in the cut of its column."""
-        self.node = np.zeros((size, width), np.int64)
+        self.node = np.zeros((size, width), np.int64, order="F")
         """int64[rows, axes]: the node that each row is under."""
         self.child = np.full((size, width), -1)
         """int64[rows, axes]: the child of this node that covers it; -1 if the node can't be specialized."""
@@ -99,8 +99,12 @@ class _View:
         """float64[nodes]: the least that was found of it since the node is in the cut."""
         self.candidates = np.zeros(0, np.int64)
         """int64: the nodes that can be specialized."""
-        every, self.group, self.matches = linked.most_general
-        self.value = linked.safety(every, self.group, self.matches)[self.group]
+        every, group, self.matches = linked.most_general
+        self.group = group.copy()
+        """int64[rows]: the partition that each row is in."""
+        self.groups = int(group.max(initial=-1)) + 1
+        """More than the number of any of them."""
+        self.value = linked.safety(every, group, self.matches)[group]
         """float64[rows]: safety of the row's partition."""
         self.safety = self.value.min(initial=np.inf)
         """Of the least safe partition."""
@@ -127,27 +131,21 @@ class _View:
     def specialize(self, winner: int) -> None:
         """Replace a node of a cut by its children."""
         axis = int(self.forest.axis[winner])
-        under = self.node[:, axis] == winner
-        rows = np.flatnonzero(under)
-        step = Step(
-            self.linked.axes[axis],
-            np.arange(len(under)),
-            np.where(under, self.child[:, axis], -1),
-            np.where(under, self.child[:, axis] - self.forest.first[winner] + 1, 0),
-        )
-        self.group, _ = step.number(self.group)
+        rows = np.flatnonzero(self.node[:, axis] == winner)
+        step = self._step(axis, rows)
+        group, _ = step.number(self.group[rows])
+        self.group[rows] = self.groups + group
+        self.groups += int(group.max()) + 1
         self.matches = [
-            one.specialized(match, step, self.forest)
-            for one, match in zip(self.linked.earlier, self.matches, strict=True)
+            one.after(match, step) for one, match in zip(self.linked.earlier, self.matches, strict=True)
         ]
         self.value[rows] = self.after[rows, axis]
         least = self.value[rows].min() if self.linked.prunes else self.value.min()
         self.safety = min(self.safety, least) if self.linked.prunes else least
         self.in_cut[winner] = False
         self.candidates = self.candidates[self.candidates != winner]
-        of = self.child[rows, axis]
         for child in self.forest.below(winner):
-            self._open(child, rows[of == child])
+            self._open(child, rows[step.after == child])
         self._assess(rows)
 
     def _open(self, v: int, rows: Ints) -> None:
@@ -160,20 +158,24 @@ class _View:
             codes = self.linked.codes[self.linked.axes[axis]]
             self.child[rows, axis] = self.forest.child_of(v, codes[rows])
 
+    def _step(self, axis: int, rows: Ints) -> Step:
+        """Rows, each specialized on one axis."""
+        node, child = self.node[rows, axis], self.child[rows, axis]
+        return Step(self.linked.axes[axis], rows, node, child, self.forest)
+
     def _assess(self, rows: Ints) -> None:
         """Count how safe rows would be after each candidate above them: a group-by for each column."""
         discerns = self.forest.information == "discernibility"
         if discerns:  # what is gained depends on all partitions below a node
             rows = np.arange(len(self.group))
-        for axis, name in enumerate(self.linked.axes):
+        for axis in range(len(self.linked.axes)):
             some = rows[self.child[rows, axis] >= 0]
             if not len(some):
                 continue
-            node, child = self.node[some, axis], self.child[some, axis]
-            step = Step(name, some, child, child - self.forest.first[node] + 1)
+            step, node = self._step(axis, some), self.node[some, axis]
             group, first = step.number(self.group[some])
             found = [
-                one.specialized(match, step, self.forest)
+                one.specialized(match, step)
                 for one, match in zip(self.linked.earlier, self.matches, strict=True)
             ]
             self.after[some, axis] = self.linked.safety(some, group, found)[group]

@@ -376,7 +376,7 @@ def test_matching_is_overlap_without_a_common_flag(first, second):
     alone_first, alone_second = unmatched(arrays(first), arrays(second))
     assert alone_first.tolist() == [not any(row) for row in plain]
     assert alone_second.tolist() == [not any(column) for column in zip(*plain, strict=True)]
-    start, listed = overlaps(arrays(first), arrays(second))
-    assert [listed[start[i] : start[i + 1]].tolist() for i in range(len(first))] == [
+    sizes, listed = overlaps(arrays(first), arrays(second))
+    assert [rows.tolist() for rows in np.split(listed, np.cumsum(sizes)[:-1])] == [
         [k for k, is_match in enumerate(row) if is_match] for row in plain
     ]
