@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from republish.anonymize.errors import HomeError
-from republish.orchestration.storage.home import private_folder, sync
+from republish.orchestration.storage.home import NO_ROOM, no_room, private_folder, sync
 from republish.orchestration.storage.sealed import read_sealed, write_sealed
 from republish.orchestration.storage.store import PARTIAL, read_json
 
@@ -88,6 +88,8 @@ def unpack(file: Path, folder: Path, key: Callable[[Mapping[str, Any]], bytes]) 
     except tarfile.TarError:
         raise HomeError(f"{file}: is no backup, or only the beginning of one. {ANOTHER}") from None
     except OSError as error:
+        if error.errno in NO_ROOM and error.filename is None:  # the backup is read, this is written
+            raise HomeError(f"{no_room(folder.parent, error.errno)}; nothing was restored") from None
         where = error.filename or file
         raise HomeError(f"{where}: {error.strerror}. Nothing was restored") from None
     unsealed = read_json(folder / LIST)

@@ -186,3 +186,13 @@ def test_an_output_that_finds_no_room_is_one_line_with_the_way_out(home, words):
         " there, and run again"
     )
     assert ran.stderr.splitlines() in ([], [told])
+
+
+def test_a_backup_that_finds_no_room_to_be_unpacked_names_where(home, tmp_path, monkeypatch):
+    back_up(Home(home), tmp_path / "monday.tar")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", saying(FULL))
+        with pytest.raises(HomeError) as told:
+            packed.unpack(tmp_path / "monday.tar", tmp_path / "new/home", lambda _: b"")
+    says = "can't be written: No space left on device. Make room there, and run again; nothing was restored"
+    assert f"{told.value}" == f"{tmp_path / 'new'}: {says}"
