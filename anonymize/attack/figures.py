@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from typing import Annotated
 
 from republish.anonymize.figures import (
@@ -187,8 +186,6 @@ class EquivalenceFigures(Figures):
 
     smallest_equivalence: Least
     """The fewest people who are known to have the same values as others."""
-    smallest_equivalences: Annotated[list[int], lambda several: sorted(chain.from_iterable(several))]
-    """The same for each signature, smallest first."""
 
 
 @dataclass(frozen=True, kw_only=True)

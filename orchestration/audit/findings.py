@@ -132,10 +132,10 @@ class AttackedSeries:
     @property
     def figures(self) -> dict[str, Any]:
         """What the parts of a promise are shown by: figures of the last release, and of the whole series."""
-        sizes = sorted((one.e, one.at_least) for one in self.equivalences if one.e is not None)
+        sizes = [one.e for one in self.equivalences if one.e is not None]
         return {
             **self.releases[-1].attack.figures,
-            **EquivalenceFigures(sizes[0][0] if sizes else None, [e for e, _ in sizes]).as_json(),
+            **EquivalenceFigures(min(sizes, default=None)).as_json(),
             **self.of_all_releases,
         }
 

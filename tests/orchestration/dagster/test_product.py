@@ -516,7 +516,7 @@ def test_every_figure_that_is_counted_has_a_name_that_a_reader_knows():
     counted = [AttackFigures, *(kind.counted for kind in (*KINDS, *RULES)), DeltaFigures]
     counted += [ReleaseFigures, *subclasses(ReleaseFigures)]
     names = {name for kind in counted for name in vars(kind).get("__annotations__", ()) if name[:3] != "by_"}
-    plain = {"groups", "counterfeits", "rows", "smallest_equivalences"}  # the last two are shown nowhere
+    plain = {"groups", "counterfeits", "rows"}  # the last one is shown nowhere
     assert names - NAMES.keys() - CONSTANT - plain == set()
 
 
