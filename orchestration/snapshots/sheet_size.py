@@ -1,7 +1,7 @@
 """How large a spreadsheet is, found out before it is unpacked.
 
-What reads a sheet makes a table that reaches from its first cell to its last one. A single letter that
-somebody typed into the last cell there is makes it 17 billion cells large, of a file of some kilobytes.
+What reads a sheet makes a table that reaches from its first cell to its last one, whatever is in between: a
+small file may need more memory than there is.
 """
 
 from __future__ import annotations
