@@ -129,7 +129,7 @@ class Forest:
             gains = 2.0 * n_below * n_above
         even = np.abs(n_above - n_below)
         # The others are worse than one before them.
-        near = np.flatnonzero(gains > np.maximum.accumulate(gains) - 3 * FEW_STEPS)
+        near = np.flatnonzero(gains >= np.maximum.accumulate(gains) - 3 * FEW_STEPS)
         best, best_even, at = -np.inf, np.inf, 0
         for s, gain, difference in zip(near.tolist(), gains[near].tolist(), even[near].tolist(), strict=True):
             if gain > best + FEW_STEPS or (gain > best - FEW_STEPS and difference < best_even):

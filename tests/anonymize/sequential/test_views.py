@@ -55,6 +55,14 @@ def test_without_a_class_to_tell_intervals_are_split_evenly():
     assert made.published["view"]["age"].to_list() == ["[17-35)", "[17-35)", "[35-95]", "[35-95]"]
 
 
+@pytest.mark.parametrize("information", ["distortion", "discernibility"])
+def test_ages_of_many_people_are_split_as_well(information):
+    """What is gained is so large a number that our tolerance is less than its last bit."""
+    ages = [age for age in (20, 30, 40, 50) for _ in range(100_000)]
+    made = release({"age": ages, "class": ["no"] * len(ages)}, k=100_000, information=information)
+    assert set(made.published["view"]["age"]) == {"[17-25)", "[25-35)", "[35-45)", "[45-95]"}
+
+
 def test_fractions_are_split_between_neighbours():
     income = {"name": "age", "kind": "number", "domain": [0.0, 2.0]}
     made = release(
