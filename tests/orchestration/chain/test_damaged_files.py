@@ -155,9 +155,7 @@ def test_a_disk_that_is_full_for_the_history_is_said(hospital, home, monkeypatch
 
     monkeypatch.setattr(duckdb, "connect", Full)
     message, code = refused(hospital, home, HomeError)
-    assert (
-        "history.duckdb: can't be read or written: IO Error: Could not write file: No space left" in message
-    )
+    assert "history.duckdb: can't be written: No space left on device. Make room there" in message
     assert in_one_line(message)
     assert code == 2
 
