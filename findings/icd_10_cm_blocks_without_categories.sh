@@ -26,5 +26,6 @@ print("simple-icd-10-cm", version("simple-icd-10-cm"), "leaves that are no diagn
 print("C00-C96:", icd.get_children("C00-C96"), "parent", icd.get_parent("C00-C96"))
 print("C50.0 is in", icd.get_ancestors("C50.0"))
 assert "C00-C96" in leaves and len(leaves) == 12, "the behaviour changed"
+assert all(icd.is_chapter(icd.get_parent(code)) for code in leaves), "the behaviour changed"
 assert "C00-C96" not in icd.get_ancestors("C50.0"), "the behaviour changed"
 PYTHON

@@ -5,7 +5,7 @@
 # alone: the most frequent count must be less than c times the sum of those from the l-th on (Machanavajjhala et
 # al., 2006).
 # Seen: the answer is c = 1. The counts are sorted upwards, so that 1 is divided by 9, and the same answer is given
-# for a group of five and five, for which c must be above 1.
+# for a group of six and four, for which c must be above 1.5.
 # What follows: the measure is blind to the skew that it was made for: both groups look alike.
 set -euo pipefail
 work=$(mktemp -d)
