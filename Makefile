@@ -21,7 +21,7 @@ export GX_ANALYTICS_ENABLED := false
 # Where Python may not keep what it compiles, each of the hundreds of processes that tests start compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo demo-hospital demo-visits test test-all test-rest costs coverage mutants lint ui bench pictures docs lock changelog release clean
+.PHONY: setup demo demo-hospital demo-visits test test-all test-rest costs coverage mutants lint ui bench pictures docs findings lock changelog release clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -87,6 +87,11 @@ pictures: $(DEVELOP)  ## the pictures of the demo in README and docs; needs Chro
 
 docs: $(DEVELOP)  ## the pages as a site in build/docs, to be opened without a server
 	$(BIN)/mkdocs build --strict
+
+findings:  ## each script of findings/, and which of those surprises are others by now; installs packages, ten minutes
+	@changed=0; for script in findings/*.sh; do \
+		if bash "$$script" > /dev/null 2>&1; then echo "as it was: $$script"; \
+		else echo "changed, or can't be run: $$script"; changed=1; fi; done; exit $$changed
 
 lock:  ## after changing the dependencies in pyproject.toml; needs uv
 	$(COMPILE) pyproject.toml --extra publish --group build -o requirements.lock
