@@ -101,7 +101,9 @@ def serve(app: Gate, port: int, daemon: Sequence[str] = ()) -> None:
     signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     with suppress(KeyboardInterrupt), _beside(server, daemon):
         server.run()
-        raise HomeError("Dagster's daemon ended. It said why, above; begin again when that is mended")
+        raise HomeError(
+            "Dagster's daemon ended, and so did the pages. If it said why, above, mend that; then begin again"
+        )
 
 
 @contextmanager
