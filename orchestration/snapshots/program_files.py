@@ -5,7 +5,8 @@ Their columns have types, as those of Parquet have: numbers, dates, text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -22,6 +23,8 @@ LIBRARIES = {".xlsx": "fastexcel", ".sas7bdat": "pyreadstat", ".sav": "pyreadsta
 """What reads each kind of file."""
 PROGRAMS = tuple(LIBRARIES)
 """The ends of their names."""
+SINCE_1970 = (dt.date(1960, 1, 1) - dt.date(1970, 1, 1)) // dt.timedelta(microseconds=1)
+"""Where SAS begins to count, in microseconds since 1970."""
 EXTRAS = {"fastexcel": "excel", "pyreadstat": "statistics"}
 """The extra of republish that has a library."""
 
@@ -90,9 +93,24 @@ def _stated(pyreadstat: Any, source: Path | bytes, kind: str) -> Size:
 
 def _statistics(pyreadstat: Any, source: Path | bytes, kind: str) -> pl.DataFrame:
     reads: Callable[..., tuple[pl.DataFrame, Any]] = getattr(pyreadstat, f"read_{kind[1:]}")
-    table = reads(str(source), output_format="polars", row_limit=limits().rows + 1)[0]
+    read = partial(reads, str(source), output_format="polars", row_limit=limits().rows + 1)
+    table, about = read()
+    if kind == ".sas7bdat" and (moments := _moments_shown_as_days(about.original_variable_types)):
+        seconds = read(usecols=moments, disable_datetime_conversion=True)[0]
+        table = table.with_columns(map(_moments, seconds.iter_columns()))
     # None of these programs knows text that is missing: an empty one says so.
     return table.with_columns(pl.col(pl.String).replace("", None))
+
+
+def _moments_shown_as_days(displays: Mapping[str, str | None]) -> list[str]:
+    """The columns of SAS that show the day of a moment: pyreadstat takes their seconds for days."""
+    return [name for name, display in displays.items() if (display or "").upper().startswith("DTDATE")]
+
+
+def _moments(seconds: pl.Series) -> pl.Series:
+    """Moments of SAS, which counts seconds since 1960."""
+    since_1960 = (seconds.cast(pl.Float64) * 1_000_000).round().cast(pl.Int64)
+    return (since_1960 + SINCE_1970).cast(pl.Datetime("us"))
 
 
 def _plain(table: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """Files of other kinds than Parquet and CSV, dates in paths, and files that are written otherwise later."""
 
 import base64
+import datetime as dt
 import gzip
 import sys
 import zlib
@@ -151,6 +152,19 @@ def test_a_file_of_a_statistics_program(tmp_path, ending):
     file.write_bytes(file.read_bytes()[:40])
     with pytest.raises(SnapshotError, match="file that can be read, or a part of one"):
         read_file(file, "here")
+
+
+def test_a_moment_that_sas_shows_as_a_day(tmp_path, monkeypatch):
+    """Its seconds are no days. A transport file stands in for a data set, which nothing but SAS writes."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    monkeypatch.setattr(pyreadstat, "read_sas7bdat", pyreadstat.read_xport)
+    table = pl.DataFrame({"seen": [0.0, 23_000 * 86_400.0, None, 1.5], "day": [0.0, 23_000.0, None, 1.0]})
+    displays = {"seen": "DTDATE9", "day": "DATE9"}
+    pyreadstat.write_xport(table, str(tmp_path / "visits.sas7bdat"), variable_format=displays)
+    read, _ = read_file(tmp_path / "visits.sas7bdat", "here")
+    moments = ["1960-01-01 00:00:00.000", "2022-12-21 00:00:00.000", None, "1960-01-01 00:00:01.500"]
+    assert read["seen"].dt.to_string("%F %T%.3f").to_list() == moments
+    assert read["day"].to_list() == [dt.date(1960, 1, 1), dt.date(2022, 12, 21), None, dt.date(1960, 1, 2)]
 
 
 def test_a_spreadsheet(tmp_path):
