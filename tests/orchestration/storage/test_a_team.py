@@ -32,7 +32,7 @@ RELEASER, AUDITOR, STRANGER = 64_001, 64_002, 64_003
 @pytest.fixture(scope="module")
 def scratch():
     """Where each account has compiled kernels, which takes longer than all else: those of these tests."""
-    kernels = ROOT / "republish/anonymize/kernels"
+    kernels = ROOT / "anonymize/kernels"
     of_kernels = UserProvidedCacheLocator.get_suitable_cache_subpath(kernels / "any.py")
     with tempfile.TemporaryDirectory(prefix="republish-scratch-") as folder:
         Path(folder).chmod(0o777)
