@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import logging
@@ -105,10 +106,14 @@ def _writing(content: bytes) -> Callable[[Path], Any]:
 def write_together(folder: Path, files: Mapping[str, str | bytes], gone: Sequence[str] = ()) -> list[Path]:
     """Write files of a folder, texts in UTF-8, all of them or none; returns their paths.
 
-    `gone` are names of earlier files there that are of no use beside the new ones: they are removed.
+    `gone` are names of earlier files there that are of no use beside the new ones: they are removed. Raises
+    HomeError, which names the file, where one can't be written.
     """
     is_new = not folder.exists()
     halves = {folder / name: folder / f".{name}{PARTIAL}" for name in files}
+    for file in halves:
+        if file.is_dir():  # found before one of them has its name
+            raise HomeError(_not_written(file, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))))
     try:
         for (file, half), content in zip(halves.items(), files.values(), strict=True):
             _write(half, _writing(content.encode() if isinstance(content, str) else content), file)
