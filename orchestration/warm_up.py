@@ -75,15 +75,14 @@ def compile_kernels(patients: int = 1_300) -> None:
                 several = {"quasi_identifiers": [AGE], "sensitive": SEVERAL[:number]}
                 declared = {**DECLARED, **several, "principle": {"name": principle.name, **OF_SEVERAL}}
                 _release([_with_wards(people)], parse_contract(declared))
+            known = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease", "not_sensitive": [KNOWN]}}
+            declared = {**DECLARED, **known, "principle": {"name": principle.name, **OF_KNOWN}}
+            _release([_half_known(first), _half_known(second)], parse_contract(declared))
         # Of several rows, other principles call no kernel that they don't call of one.
         if "values_per_person" in principle.parameters.model_fields:
             visits = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease"}, "rows": "several"}
             declared = {**DECLARED, **visits, "principle": {"name": principle.name, **OF_ROWS}}
             _release([pl.concat([first, first])], parse_contract(declared))
-        if "on_value_change" in principle.parameters.model_fields and not principle.one_column:
-            known = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease", "not_sensitive": [KNOWN]}}
-            declared = {**DECLARED, **known, "principle": {"name": principle.name, **OF_KNOWN}}
-            _release([_half_known(first), _half_known(second)], parse_contract(declared))
 
 
 def _with_wards(patients: pl.DataFrame) -> pl.DataFrame:

@@ -41,7 +41,7 @@ def chosen_on(people: int) -> Iterator[tuple[str, Maker, int]]:
     """The tables that the estimator's constants were chosen on: name, maker and m."""
     yield "a hospital", functools.partial(_hospital, people, 1), 4
     yield "diagnoses drawn anew each time", functools.partial(_hospital, people, 2, shuffled=True), 4
-    yield "one value too frequent", functools.partial(_skewed, people, 1), 4
+    yield "one value too frequent", functools.partial(skewed, 4, 1.25, people, RELEASES, 1), 4
     yield "staff, usual hours", functools.partial(_staff, people, 1), 4
     yield "census, occupation", functools.partial(_census, people, "occupation", 2007), 10
     yield "census, income", functools.partial(_census, people, "income", 2007), 4
@@ -97,10 +97,6 @@ def _hospital(people: int, seed: int, *, shuffled: bool = False) -> tuple[dict[s
         drawn = pl.col("disease").shuffle(seed=seed)
         snapshots = ((date, snapshot.with_columns(drawn)) for date, snapshot in snapshots)
     return declared, snapshots
-
-
-def _skewed(people: int, seed: int) -> tuple[dict[str, Any], Series]:
-    return made_up(4, 1.25, people, RELEASES, seed)
 
 
 def _census(people: int, sensitive: str, seed: int) -> tuple[dict[str, Any], Series]:
@@ -318,7 +314,7 @@ def _other_sales(folder: Path) -> tuple[dict[str, Any], Series]:
     return declared, [(f"1996-{n:02}-01", coded.filter(MONTH=n).drop("MONTH")) for n in months]
 
 
-def made_up(m: int, share: float, people: int, releases: int, seed: int) -> tuple[dict[str, Any], Series]:
+def skewed(m: int, share: float, people: int, releases: int, seed: int) -> tuple[dict[str, Any], Series]:
     """People whose most frequent value has a certain share, times 1/m: their contract and their series."""
     rng, everybody = np.random.default_rng(seed), people * (releases + 9) // 10
     others = 0.8 ** np.arange(len(VALUES) - 1)

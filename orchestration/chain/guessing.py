@@ -27,7 +27,6 @@ def guessed(
     candidate: Candidate, people: pl.DataFrame, contract: Product, clues: Clues | None
 ) -> Guesses | None:
     """What is guessed right of T(n), with the `clues` of the releases before; None if nobody is in it."""
-    # It imports scipy, which a release without a bound does without.
     assert isinstance(contract, Schema)
     _, published, known = as_read(candidate, people, contract)
     hosts = candidate.linkage.rename({PSEUDONYM: "person"})

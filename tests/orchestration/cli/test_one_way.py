@@ -1,13 +1,11 @@
 """`republish validate` runs the chain of `republish release` dry: the same refusals, words and exit codes."""
 
 import shutil
-import sys
 
 import polars as pl
 import pytest
 
 from republish.anonymize import principles
-from republish.orchestration.cli import main as cli
 from tests.hospital import RELEASES, everything
 from tests.orchestration.dagster.test_product import mutant, swapped_groups
 
@@ -15,18 +13,12 @@ FIRST, SECOND, THIRD = RELEASES
 
 
 @pytest.fixture
-def told(monkeypatch, capfd, hospital, home):
+def told(republish, hospital, home):
     """The exit code and the output of a command on the hospital, of one home."""
 
     def run(command, *words):
-        words = ["republish", command, hospital.contract, "--home", home, *words]
-        monkeypatch.setattr(sys, "argv", list(map(str, words)))
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        said = capfd.readouterr()
-        first, _, rest = said.out.partition("\n")
-        is_named = command == "release" and " is published in " in first
-        return ended.value.code or 0, (rest if is_named else said.out) + said.err
+        code, said, errors = republish(command, hospital.contract, "--home", home, *words)
+        return code, "".join(f"{line}\n" for line in [*said, *errors])
 
     return run
 

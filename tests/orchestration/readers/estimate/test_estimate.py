@@ -14,11 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.measures import within_cells
 from benchmarks.measures.estimates import LEVELS, coded, condition, last, measured, present, workloads
 from benchmarks.measures.estimates import hospital as hospital_contract
 from benchmarks.measures.estimator import estimating
-from benchmarks.measures.peoples import made_up
+from benchmarks.measures.peoples import skewed
 from benchmarks.series import contract_of, released
 from republish.anonymize.columns import VALUE
 from republish.anonymize.errors import PublishedFolderError, QueryError
@@ -36,6 +35,7 @@ from republish.orchestration.readers.estimate.condition import checked_column, c
 from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
+from tests.orchestration.readers.estimate import within_cells
 
 DATE = "2024-01-01"
 QUERIES = 16 * 28
@@ -203,7 +203,7 @@ def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lac
     parameters = {"m": 4, "on_ineligible": "counterfeit", "people_per_group": 2, **COUNTERFEITING[principle]}
     right = []
     for seed in range(2):
-        declared, snapshots = made_up(4, 1.25, 600, 3, seed)
+        declared, snapshots = skewed(4, 1.25, 600, 3, seed)
         for made in list(released(snapshots, contract_of(declared, **parameters)))[::2]:
             true = dict(present(made).group_by(VALUE).len().iter_rows())
             with estimating(made.candidate.published, made.contract) as connection:
