@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 
 class Limits(Protocol):
-    """L things of which a group has one of each at most: V values, say."""
+    """L things, each of which a group has once at most: of one column, its V values."""
 
     def of_signatures(self, known: Signatures) -> Ints:
         """int[B, L]: whether signatures have it, 0 or 1."""

@@ -291,10 +291,11 @@ def least_safe(part: Part) -> Partitions:
 def by_x(part: Part) -> Partitions:
     """A release by join attributes and value on X; for distinct values of Y, by these as well.
 
-    Values on X whose rows differ in nothing but what X has of the join attributes are as safe as each other
-    under linkability also if one has so many times the records of another. So `x` numbers only kinds of them,
-    and `row` the rows of each kind: of those that a row of the view matches, one is enough. `stamp` is the
-    value on (X, Y), and `times` the records, or what a value on Y counts.
+    Two values on X are of one kind if their rows are alike in everything but the join attributes that X has.
+    Then they are equally safe. Under linkability they are also of one kind if the records of the one are a
+    multiple of those of the other, because confidences are shares of records. `x` numbers the kinds, and
+    `row` the rows of a kind: if a row of the view matches several that are alike, one of them is enough.
+    `stamp` is the value on (X, Y), and `times` the records, or what a value on Y counts.
     """
     table, limits = part.read()
     y = [f"y_{q}" for q in range(len(part.y))]

@@ -2,7 +2,7 @@
 
 The page has no small counts of people, and no figure that is measured on their true values to more digits
 than many people make together. Such a figure is a function of everybody's values that anybody can compute:
-with all its digits, of nine people one assignment of values to them fits it.
+with all its digits, it fits only one way to give nine people their values.
 """
 
 from __future__ import annotations
