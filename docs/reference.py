@@ -51,8 +51,8 @@ TYPES: dict[Any, str] = {
 }
 ABOUT_PYTHON = """`import republish` gives what is on this page; whatever else can be imported may change at
 any time. A change of this page is named in the changelog, and until 1.0 comes with a new middle number of
-the version. Whatever is refused raises a `RepublishError`, and `help()` says when. How it goes together:
-[Releases from Python](../how-to/from_python.md)."""
+the version. `help(republish.estimate)` explains parameters, what is returned, and what is refused (always a
+`RepublishError`). [Releases from Python](../how-to/from_python.md) shows how it goes together."""
 PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
     "source": (
         "A file, a query or a table ([how](../how-to/read_snapshots.md)).",
@@ -93,9 +93,11 @@ AS_ELSEWHERE = "For the releases after the first, as m_invariance has it."
 """What a key says that has no row of its own."""
 ABOUT_COMMANDS = """\
 `verify`, `estimate`, `associate`, `impute` and `audit` are for everybody who has published folders, and the
-others for a publisher. `republish COMMAND --help` says more on each."""
+others for a publisher. `republish COMMAND --help` explains every argument and option."""
 OPAQUE = "State"
 """A class whose fields are for republish alone."""
+SECTION = re.compile(r"^(?=\w+\n-{3,}$)", re.MULTILINE)
+"""Where a section of a docstring begins: its parameters, what it returns. `help()` has these."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""
 OFTEN = 2
@@ -134,7 +136,7 @@ def python_page() -> str:
 
 def _documented(name: str, one: Any) -> list[str]:
     signature = "" if inspect.isclass(one) else _signature(one)
-    parts = (inspect.getdoc(one) or "").split("\n\n")
+    parts = SECTION.split(inspect.getdoc(one) or "")[0].strip().split("\n\n")
     said = "\n\n".join(part for part in parts if not part.startswith("Raises"))
     level = "###" if "." in name else "##"
     called = f"```python\nrepublish.{name}{signature}\n```"
@@ -233,7 +235,7 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
 
 
 def commands_page() -> str:
-    """The page of all commands. An option that several of them have is explained once."""
+    """The page of all commands. An option that several of them have is explained, the others are named."""
     every: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     counted = Counter(cell(one.help) for command in every.values() for one in command.params)
     shared = {
@@ -242,17 +244,21 @@ def commands_page() -> str:
         for one in command.params
         if counted[cell(one.help)] >= OFTEN
     }
+    rows = []
+    for command in every.values():
+        options = [one for one in command.params if one.opts[0].startswith("-")]
+        arguments = [called(one) for one in command.params if one not in options]
+        own = [f"`{'/'.join(option_names(one))}`" for one in options if cell(one.help) not in shared]
+        named = f"`{' '.join([command.name, *arguments])}`"
+        rows.append((named, paragraphs(command.help)[0], ", ".join(own)))
     lines = [
         "# Commands",
         MADE,
-        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)} Words of several commands:",
+        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)}",
+        table(("command", "what it does", "options of its own"), rows),
+        "## What several commands have",
         words_table(shared.values()),
     ]
-    for command in every.values():
-        own = [one for one in command.params if cell(one.help) not in shared]
-        lines += [f"## {command.name}", paragraphs(command.help)[0]]
-        if own:
-            lines.append(words_table(own))
     return "\n\n".join(lines) + "\n"
 
 
@@ -267,8 +273,13 @@ def called(parameter: Any) -> str:
     if not parameter.opts[0].startswith("-"):
         return str(metavar)
     if getattr(parameter, "is_flag", False):
-        return "/".join([*parameter.opts, *parameter.secondary_opts])
+        return "/".join(option_names(parameter))
     return f"{parameter.opts[0]} {metavar}"
+
+
+def option_names(parameter: Any) -> list[str]:
+    """What an option is called: a flag that can be turned off has two names."""
+    return [*parameter.opts, *parameter.secondary_opts]
 
 
 def metavar_of(annotation: type) -> str:
