@@ -9,7 +9,6 @@ from republish.orchestration.catalogue.croissant import croissant
 from republish.orchestration.catalogue.dcat import dcat
 from republish.orchestration.catalogue.ddi import ddi
 from republish.orchestration.catalogue.entry import entry_of
-from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST
 from republish.orchestration.storage.store import json_text, read_json, write_text
@@ -33,7 +32,7 @@ def write_catalogues(series: Series, folder: Path) -> list[Path]:
         why = f"is missing, and a catalogue needs it: {keys}"
         raise ContractError(str(series.file.path), [("catalogue", why)])
     entries = []
-    for release in published_releases(series.home, contract.product, contract.series):
+    for release in series.releases:
         published = series.published(release)
         manifest, package = read_json(published / MANIFEST), read_json(published / DATA_PACKAGE)
         if manifest is not None and package is not None:

@@ -30,13 +30,13 @@ def missing_before(series: Series, release: str) -> str | None:
     """A release after a snapshot that is missing, whose own has arrived."""
     if source_of(series.file, release).exists():
         return None
-    after = series.due[series.number(release) :]
+    after = series.calendar.due[series.calendar.number(release) :]
     return next((later for later in after if source_of(series.file, later).exists()), None)
 
 
 def never_comes(series: Series, release: str, later: str) -> str:
     """The way out where a snapshot is missing while a later one is there."""
-    if series.previous(release) is None:
+    if series.calendar.previous(release) is None:
         return (
             f"That of {later} is there: if this one never comes, begin with that one: releases.first: {later}"
         )
@@ -54,7 +54,7 @@ def misnamed(series: Series, release: str) -> str:
     expected = Path(source_of(series.file, release).place)
     if not os.access(expected.parent, os.R_OK):
         return ""
-    read = {Path(source_of(series.file, due).place).name for due in series.due}
+    read = {Path(source_of(series.file, due).place).name for due in series.calendar.due}
     beside = {
         _shape(file.name).casefold(): file.name
         for file in sorted(expected.parent.iterdir())

@@ -18,7 +18,9 @@ from republish.orchestration.chain.shard import make_shard
 from republish.orchestration.chain.snapshot import identifiers_in, most_people
 from republish.orchestration.engine import the_engine
 from republish.orchestration.expectations import start_judge
+from republish.orchestration.series.lock import locked_for
 from republish.orchestration.series.predecessor import Predecessor, predecessor_of
+from republish.orchestration.series.recorded import verify
 from republish.orchestration.series.release_record import COMMITTED, ReleaseRecord
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import jobs_of
@@ -39,7 +41,7 @@ def compute_candidate(series: Series, release: str) -> ReleaseRecord:
         those that it was published with, and the record says that the present ones are not applied.
     """
     start_judge()
-    with series.locked_for(release) as folder:
+    with locked_for(series, release) as folder:
         predecessor = predecessor_of(series, release)
         present = made_from(series, release, predecessor)
         committed = series.committed(release)
@@ -96,7 +98,7 @@ def _already_published(
     series: Series, release: str, committed: ReleaseRecord | None, present: Mapping[str, Any]
 ) -> ReleaseRecord:
     """A published release is verified, never computed again."""
-    stated = series.verify(release)
+    stated = verify(series, release)
     if committed is None:
         published_with = principle_of(series.contract).parameters.model_validate(stated["principle"])
         changed = ["parameters"] if published_with != series.contract.principle else []

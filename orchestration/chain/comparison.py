@@ -136,7 +136,7 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
         raise ContractError(
             str(file.path), [("principle.name", f"{why}; republish validate tries it as it is")]
         )
-    due = series.due or [file.first_release]
+    due = series.calendar.due or [file.first_release]
     found = []
     for release in due[:most_releases]:
         source = source_of(file, release)

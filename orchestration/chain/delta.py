@@ -33,6 +33,7 @@ from republish.orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapsh
 from republish.orchestration.contracts.yaml_text import on_a_line
 from republish.orchestration.engine import the_engine
 from republish.orchestration.expectations import Verdict, judge
+from republish.orchestration.series.lock import locked_for
 from republish.orchestration.series.predecessor import Predecessor, predecessor_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import ShardJob, jobs_of
@@ -83,7 +84,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
     HomeError
         If this snapshot was not taken yet, or the one before is gone.
     """
-    with series.locked_for(release) as folder:
+    with locked_for(series, release) as folder:
         folders = [job.own for job in jobs_of(series, release, folder)]
         if series.is_published(release):
             if not all((own / CHANGES).exists() for own in folders):

@@ -13,7 +13,9 @@ from republish.orchestration.chain.delta import compare
 from republish.orchestration.chain.inputs import people_of
 from republish.orchestration.chain.making import Clock, draw_candidate
 from republish.orchestration.engine import the_engine
+from republish.orchestration.series.lock import check
 from republish.orchestration.series.predecessor import predecessor_of
+from republish.orchestration.series.recorded import verify_published
 from republish.orchestration.series.release_record import ReleaseRecord, read_state
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import ShardJob, jobs_of
@@ -29,8 +31,8 @@ def refuse_damaged(series: Series) -> None:
 
     Raises RepublishError as `Series.locked_for` and `Series.verify_published` do.
     """
-    series.check()
-    series.verify_published()
+    check(series)
+    verify_published(series)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from republish.anonymize.people.persons import persons_of, sorted_by_names
 from republish.orchestration.chain.snapshot import everybody_in, kept_snapshot, most_people
 from republish.orchestration.engine import the_engine
 from republish.orchestration.series.facts import Facts, facts_of, sensitive_names
-from republish.orchestration.series.other_series import published_releases, siblings
+from republish.orchestration.series.other_series import siblings
 from republish.orchestration.series.persons import comparable, forgotten
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import Shard, ShardJob, jobs_of
 from republish.orchestration.snapshots.previous import published_here
@@ -51,9 +52,14 @@ class OtherProduct:
     series: tuple[str, ...]
 
     @property
+    def places(self) -> list[Place]:
+        """Those of its series."""
+        return [Place(self.home, self.name, one) for one in self.series]
+
+    @property
     def people(self) -> pl.DataFrame | None:
         """`person`: everybody in its releases, forgotten or not; None if it is not known of a series."""
-        found = [people_of(self.home, self.name, one) for one in self.series]
+        found = [people_of(place) for place in self.places]
         known = [one.select("person") for one in found if one is not None]
         gone = forgotten(self.home, self.name).filter("published").select("person")
         return pl.concat([*known, gone]) if len(known) == len(found) else None
@@ -61,7 +67,7 @@ class OtherProduct:
     @cached_property
     def columns(self) -> set[str]:
         """The columns that its releases say something of, as its contracts named them, in small letters."""
-        folders = (self.home.published(self.name, one) / release for one, release in self._releases)
+        folders = (place.published(release) for place in self.places for release in place.releases)
         return self.sensitive | {name.lower() for folder in folders for name in columns_in(folder)}
 
     @cached_property
@@ -86,13 +92,11 @@ class OtherProduct:
     @property
     def _releases(self) -> list[tuple[str, str]]:
         """Its series and their releases."""
-        return [
-            (one, release) for one in self.series for release in published_releases(self.home, self.name, one)
-        ]
+        return [(place.series, release) for place in self.places for release in place.releases]
 
     @property
     def _facts(self) -> list[Facts]:
-        found = (facts_of(self.home, self.name, one) for one in self.series)
+        found = map(facts_of, self.places)
         return [one for one in found if one is not None]
 
 
@@ -117,8 +121,7 @@ def refuse_same_people(series: Series, identifiers: Iterable[pl.Series]) -> None
     others = list(other_products(series))
     if not others:
         return
-    contract = series.contract
-    before = people_of(series.home, contract.product, contract.series)
+    before = people_of(series)
     now = pl.concat([comparable(series.home, some).to_frame() for some in identifiers])
     people = now if before is None else pl.concat([now, before.select("person")])
     for other in others:
@@ -170,7 +173,7 @@ def _declared(series: Series, other: OtherProduct) -> str | None:
     return series.contract.same_people.get(other.name) or other.declared_of(series.contract.product)
 
 
-def people_of(home: Home, product: str, series: str) -> pl.DataFrame | None:
+def people_of(place: Place) -> pl.DataFrame | None:
     """Everybody in the published releases of a series, as `NOTED` says.
 
     Of a series that was published before this was noted, it is everybody in the snapshots that are kept.
@@ -180,14 +183,14 @@ def people_of(home: Home, product: str, series: str) -> pl.DataFrame | None:
     polars.DataFrame or None
         None if there are no releases, nothing of them is kept, or they have another key.
     """
-    folder, releases = home.private(product, series), published_releases(home, product, series)
-    if not releases or facts_of(home, product, series) is None:
+    folder, releases = place.private_folder, place.releases
+    if not releases or facts_of(place) is None:
         return None
     noted = pl.concat([read_table(file) for file in files]) if (files := noted_files(folder)) else None
     if noted is not None and "until" in noted.columns:
         return noted.filter(pl.col("since").is_in(releases))
     kept = ((release, kept_snapshot(folder / release)) for release in releases)
-    found = _joined(_noted(home, taken.table, release) for release, taken in kept if taken is not None)
+    found = _joined(_noted(place.home, taken.table, release) for release, taken in kept if taken is not None)
     if noted is None:
         return found if found.height else None
     return noted.filter(pl.col("since").is_in(releases)).join(found.drop("since"), on="person", how="left")
@@ -223,10 +226,9 @@ def note_shard(job: ShardJob) -> None:
 
 def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
     """People of a shard in the releases before."""
-    home, contract = shard.series.home, shard.contract
     if not shard.place:
-        return people_of(home, contract.product, contract.series)
-    releases = published_releases(home, contract.product, contract.series)
+        return people_of(shard.series)
+    releases = shard.series.releases
     return read_table(file).filter(pl.col("since").is_in(releases)) if file.exists() else None
 
 

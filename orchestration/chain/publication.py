@@ -19,7 +19,9 @@ from republish.orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identi
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.readers.datapackage.folder import column_types, texts
 from republish.orchestration.series.homes import name_home
+from republish.orchestration.series.lock import locked_for
 from republish.orchestration.series.predecessor import predecessor_of
+from republish.orchestration.series.recorded import begin, record_publication, verify
 from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord
 from republish.orchestration.series.releases_after_backup import refuse_other_bytes
 from republish.orchestration.series.series import Series
@@ -60,16 +62,16 @@ def publish(series: Series, release: str) -> Publication:
         If the contract names an object store that has something else there, or can't be used.
     """
     say_step("publishing it")
-    with series.locked_for(release):
+    with locked_for(series, release):
         folder = series.published(release)
         is_new = not series.is_published(release)
         with only_one(series.home.path, "the people of its products", name=".people-lock"):
             if series.contract.published_to:
                 _put_missing(series, release)
             committed = _publish(series, release, folder) if is_new else None
-            stated = series.verify(release)
+            stated = verify(series, release)
             # With what the contract declares of other products.
-            digest = series.record_publication(release, committed)
+            digest = record_publication(series, release, committed)
         if is_new:
             note(series.home, "published", series.name, series.file.sha256, release=release)
         name_home(series)
@@ -83,17 +85,17 @@ def _publish(series: Series, release: str, folder: Path) -> ReleaseRecord:
     """Publish the candidate of a release; returns that."""
     private = series.private(release)
     committed = _audited(series, release)
-    previous = series.previous(release)
+    previous = series.calendar.previous(release)
     if previous:
-        series.verify(previous)  # the chain would vouch for a manifest that was changed
+        verify(series, previous)  # the chain would vouch for a manifest that was changed
     people = (identifiers_in(shard.within(private)) for shard in shards_of(series))
     refuse_same_people(series, people)  # another product may have published them since the candidate was made
-    series.begin()
+    begin(series)
     note_people(series, release)
     described = describe(
         series.file,
         release,
-        series.number(release),
+        series.calendar.number(release),
         committed.figures,
         committed.attack,
         left_out=(read_json(private / KEPT) or {}).get(LEFT_OUT_STATED, {}),
@@ -167,7 +169,7 @@ def _address(series: Series, release: str) -> str | None:
 def _put_missing(series: Series, release: str) -> None:
     """Put the published releases up to this one in the store, if they are not there yet."""
     missing: list[tuple[str, Path]] = []
-    for due in reversed(series.due[: series.number(release)]):
+    for due in reversed(series.calendar.until(release)):
         address, folder = _address(series, due), series.published(due)
         if address is None or not series.is_published(due):
             continue
@@ -186,7 +188,7 @@ def _audited(series: Series, release: str) -> ReleaseRecord:
             f"{series.name} {release}: there is no candidate with an audit passed. Materialize"
             f" {series.contract.product}/release first, or run republish release"
         )
-    previous = series.previous(release)
+    previous = series.calendar.previous(release)
     if previous and not series.is_published(previous):
         raise HomeError(
             f"{series.name} {release}: the release before, {previous}, is not published yet. Publish it first"
@@ -204,6 +206,6 @@ def _delete_old_private_folders(series: Series, release: str) -> None:
     keep = series.contract.keep_private
     if keep == "all":
         return
-    published = [due for due in series.due[: series.number(release)] if series.is_published(due)]
+    published = [due for due in series.calendar.until(release) if series.is_published(due)]
     for old in published[:-keep]:
         shutil.rmtree(series.private(old), ignore_errors=True)

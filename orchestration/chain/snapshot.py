@@ -23,6 +23,7 @@ from republish.orchestration.chain.audit import refuse_broken
 from republish.orchestration.chain.division import Divided, divide
 from republish.orchestration.engine import the_engine
 from republish.orchestration.expectations import Verdict, judge
+from republish.orchestration.series.lock import locked_for
 from republish.orchestration.series.persons import without_forgotten
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import ShardJob, jobs_of, shards_of
@@ -135,7 +136,7 @@ def take_snapshot(series: Series, release: str) -> Taken:
     AlreadyPublished
         If the release is published and the source now says something else.
     """
-    with series.locked_for(release) as folder, _for_a_while(folder / DIVISION) as division:
+    with locked_for(series, release) as folder, _for_a_while(folder / DIVISION) as division:
         listed = folder / FAULTS
         listed.unlink(missing_ok=True)
         try:
@@ -272,7 +273,7 @@ def look_at_shard(divided: Divided, job: ShardJob) -> tuple[ValidationResult, _F
 
 def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
     series, contract = job.shard.series, job.shard.contract
-    left = without_forgotten(series.home, contract.product, contract.series, people, job.release)
+    left = without_forgotten(series, people, job.release)
     snapshot = Snapshot.of(left, contract, series.pseudonym_key)
     snapshot.keep(job.own)
     return _Found(snapshot.stated, snapshot_faults(people, contract), people.height - left.height)

@@ -120,7 +120,4 @@ def _own_releases(named: list[Path], home: Path | None = None) -> list[Path]:
         raise PublishedFolderError(f"{series.published_folder}: nothing is released of {series.name} yet")
     declared = file.contract
     settle(series.home, declared.product)
-    return [
-        series.home.published(declared.product, name)
-        for name in chain_of(series.home, declared.product, declared.series)
-    ]
+    return [series.home.published(declared.product, name) for name in chain_of(series)]

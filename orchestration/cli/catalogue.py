@@ -9,6 +9,7 @@ import typer
 
 from republish.orchestration.cli.options import ContractPath, Debug, HomePath
 from republish.orchestration.cli.terminal import out
+from republish.orchestration.series.recorded import verify_published
 
 
 def catalogue(
@@ -32,5 +33,5 @@ def catalogue(
     from republish.orchestration.series.homes import series_at
 
     series = series_at(load_contract(contract), home)
-    series.verify_published()
+    verify_published(series)
     out.print("\n".join(map(str, write_catalogues(series, folder or series.catalogues))))

@@ -26,7 +26,6 @@ from republish.orchestration.chain.snapshot import (
     look_at_snapshot,
 )
 from republish.orchestration.expectations import start_judge
-from republish.orchestration.series.due import none_is_due
 from republish.orchestration.series.predecessor import predecessor_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.missing import in_words
@@ -60,7 +59,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = F
         The exit code of the first refusal, as `republish release` would have it; 0 if nothing is refused.
     """
     series, show = with_home_untouched(series), say if profiles else lambda _line: None
-    due, first = series.due, series.file.first_release
+    due, first = series.calendar.due, series.file.first_release
     # The first snapshot may be looked at before its date.
     waiting = [release for release in due or [first] if not series.is_published(release)]
     _say_what_is_there(series, waiting, say)
@@ -71,7 +70,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = F
         say(f"  no release could be made: {refusal}")
         refusals.append(refusal)
     told = _Refused(series)
-    if every and not refusals and series.due:
+    if every and not refusals and series.calendar.due:
         waiting = _say_of_all(series, waiting, told, say, show)
     _look_at_each(series, waiting, told, say, show, foresees=not refusals and not every)
     told.say_all(say, show)
@@ -200,7 +199,7 @@ def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, sh
 
 
 def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
-    due, first = series.due, series.file.first_release
+    due, first = series.calendar.due, series.file.first_release
     arrived = [release for release in waiting if source_of(series.file, release).exists()]
     if arrived:
         start_judge()  # it gets ready meanwhile
@@ -210,7 +209,7 @@ def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
         f"{len(due)} releases are due, {len(due) - len(waiting)} of them published;"
         f" snapshots are there of {len(arrived)} of the others"
     )
-    say(f"  {counts if due else none_is_due(series.file)}")
+    say(f"  {counts if due else series.calendar.none_is_due()}")
     if not series.home.path.exists():
         place = series.home.path
         say(f"  nothing is published yet; the home will be created at {place} (--home names another one)")
@@ -333,7 +332,7 @@ def _shards_advised(people: int, series: Series) -> str | None:
     declared = series.contract.shards
     most = max(1, people // FEWEST_IN_A_SHARD)
     wanted = min(most, max(1, -(-people // PEOPLE_IN_A_SHARD)))
-    is_begun = any(series.is_published(release) for release in series.due)
+    is_begun = any(series.is_published(release) for release in series.calendar.due)
     if is_begun or (declared == 1 and people <= MOST_IN_A_SHARD) or wanted <= declared <= most:
         return None
     return (

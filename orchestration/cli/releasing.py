@@ -21,9 +21,10 @@ from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.contracts.registry import register
 from republish.orchestration.dagster import workers
 from republish.orchestration.expectations import start_judge
-from republish.orchestration.series.due import none_is_due
 from republish.orchestration.series.homes import is_found_above, series_at
-from republish.orchestration.series.series import Series, named
+from republish.orchestration.series.lock import locked, named
+from republish.orchestration.series.recorded import verify_published
+from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.sources import source_of
 from republish.orchestration.storage.home import RELEASING, Home, only_one
 from republish.orchestration.storage.manifest import MANIFEST, release_folders
@@ -154,7 +155,7 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
 
 def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None:
     """The seconds of the last release that is recorded: the next one takes about as long."""
-    before = series.previous(unpublished[0]) if unpublished else None
+    before = series.calendar.previous(unpublished[0]) if unpublished else None
     record = series.record(before) if before else None
     return sum(record.seconds.values()) if record else None
 
@@ -228,15 +229,15 @@ def releases_to_make(series: Series, through: str | None) -> list[str]:
         If the series can't be gone on with: another key, a newer history.
     """
     due = _due(series, through)
-    with series.locked():
-        series.verify_published()
+    with locked(series):
+        verify_published(series)
     return [release for release in due if not series.is_published(release)]
 
 
 def _due(series: Series, through: str | None) -> list[str]:
-    due = series.due
+    due = series.calendar.due
     if not due:
-        raise ContractError(str(series.file.path), [("releases.first", none_is_due(series.file))])
+        raise ContractError(str(series.file.path), [("releases.first", series.calendar.none_is_due())])
     if through is None:
         return due
     if through not in due:

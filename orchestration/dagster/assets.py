@@ -35,7 +35,6 @@ from republish.orchestration.dagster.names import (
 from republish.orchestration.dagster.step import CheckOn, Done, Step, build
 from republish.orchestration.expectations import Verdict
 from republish.orchestration.rights.retention import forget_absent
-from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.previous import published_here
 
@@ -67,7 +66,7 @@ def _before(series: Series) -> list[dg.AssetDep]:
     product, former = series.contract.product, series.contract.supersedes
     if former is None:
         return []
-    releases = published_releases(series.home, product, former)
+    releases = series.other(former).releases
     return [_publications(series, product, former, releases[-1:])] if releases else []
 
 

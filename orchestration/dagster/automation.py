@@ -17,7 +17,7 @@ from pathlib import Path
 import dagster as dg
 
 from republish.anonymize.errors import HomeError
-from republish.orchestration.series.due import now
+from republish.orchestration.series.calendar import now
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home, only_one
 from republish.orchestration.storage.store import read_json, write_json

@@ -11,8 +11,7 @@ from republish.orchestration.chain.changes import contract_changes, describe_cha
 from republish.orchestration.contracts.schedule import ticks
 from republish.orchestration.dagster.names import job_name
 from republish.orchestration.over_releases import what_changed
-from republish.orchestration.series.due import FORMAT
-from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.calendar import FORMAT
 from republish.orchestration.series.release_record import ReleaseRecord
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.manifest import MANIFEST
@@ -42,7 +41,7 @@ def in_effect(series: Series) -> str:
 
     It is read as definitions are loaded: whatever is wrong with the home is said by the next release.
     """
-    releases = published_releases(series.home, series.contract.product, series.contract.series)
+    releases = series.releases
     if not releases:
         return NOTHING_YET.format(series=series.name)
     last, first = releases[-1], releases[0]
@@ -89,7 +88,7 @@ def _next_release(series: Series) -> str | None:
     """The first release that is not published, be it due or not; None if there is none any more."""
     if (due := series.next_due) is not None:
         return due
-    releases, last = series.contract.releases, next(reversed(series.due), "")
+    releases, last = series.contract.releases, next(reversed(series.calendar.due), "")
     if releases.cron is None:
         return None
     first = dt.date.fromisoformat(series.file.first_release)

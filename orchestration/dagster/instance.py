@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from republish.anonymize.errors import HomeError
 from republish.orchestration.dagster import workers
 from republish.orchestration.package_files import package_file
-from republish.orchestration.series.due import now
+from republish.orchestration.series.calendar import now
 from republish.orchestration.storage.home import Home, no_room, only_for_the_owner, only_one, private_folder
 from republish.orchestration.storage.store import write_text
 

@@ -38,7 +38,6 @@ from republish.orchestration.engine import the_engine
 from republish.orchestration.over_releases import over_releases, what_changed
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import several_columns
-from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_state, read_tables
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.standing import not_released, not_released_in_words
@@ -145,9 +144,9 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
 
 def _release_before(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     """The release that this one was built on, as a link to it, and what the manifest says of it."""
-    product, name, before = series.contract.product, series.contract.series, series.previous(release)
+    product, name, before = series.contract.product, series.contract.series, series.calendar.previous(release)
     if before is None and (former := series.contract.supersedes):
-        name, before = former, max(published_releases(series.home, product, former), default=None)
+        name, before = former, max(series.other(former).releases, default=None)
     if before is None:
         return "None: this is the first of its series."
     path = "/".join(key_of(series.home, product, name, PUBLICATION).path)
@@ -169,7 +168,7 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     )
     figures = named({one: manifest[one] for one in COUNTED}, series.contract)
     counted = [f"{figure:,} {name}" for name, figure in figures.items()]
-    without = not_released_in_words(not_released(series, series.due[: series.number(release)]))
+    without = not_released_in_words(not_released(series, series.calendar.until(release)))
     committed = series.record(release)
     verdicts = committed.verdicts if committed else ()
     made = f"{manifest['principle']['name']} ({parameters}), release {manifest['n']}"
@@ -255,7 +254,7 @@ def _is_kept(folder: Path, committed: ReleaseRecord) -> bool:
 
 def _records(series: Series, release: str) -> dict[str, ReleaseRecord]:
     """What is kept of the last releases up to this one, by their names."""
-    last = series.due[: series.number(release)][-RELEASES_SHOWN:]
+    last = series.calendar.until(release)[-RELEASES_SHOWN:]
     kept = {due: series.record(due) for due in last}
     return {due: record for due, record in kept.items() if record and record.counts}
 
@@ -263,7 +262,8 @@ def _records(series: Series, release: str) -> dict[str, ReleaseRecord]:
 def _over_releases(series: Series, so_far: Mapping[str, ReleaseRecord]) -> dict[str, list[OverReleases]]:
     """Charts of what the attacks found: of what is promised, and of what else moves."""
     release, last = list(so_far.items())[-1]
-    promises = [last.promises[series.number(due) - series.number(release) - 1] for due in so_far]
+    number = series.calendar.number
+    promises = [last.promises[number(due) - number(release) - 1] for due in so_far]
     figures = {due: record.attack for due, record in so_far.items()}
     declared = [(chart, part) for part in promises[-1] for chart in part.charts]
     promised = [

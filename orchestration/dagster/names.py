@@ -7,6 +7,7 @@ import dagster as dg
 
 from republish.anonymize.contract import Product
 from republish.orchestration.series.other_series import began_alone
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 
@@ -54,7 +55,7 @@ def key_of(home: Home, product: str, series: str, asset: str) -> dg.AssetKey:
     Assets are prefixed by their product, those of a later series by the series too. Each series so keeps its
     own partitions, plots and runs, also where two have releases of the same dates.
     """
-    prefix = [product] if began_alone(home, product, series) else [product, series]
+    prefix = [product] if began_alone(Place(home, product, series)) else [product, series]
     return dg.AssetKey([*prefix, asset])
 
 

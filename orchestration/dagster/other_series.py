@@ -16,7 +16,8 @@ from republish.orchestration.dagster.names import (
     key_of,
     tag_value,
 )
-from republish.orchestration.series.other_series import published_releases, siblings
+from republish.orchestration.series.other_series import siblings
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
@@ -46,7 +47,7 @@ def published_assets(
     home: Home, product: str, name: str, description: str, owners: Sequence[str] = ()
 ) -> list[dg.AssetSpec]:
     """The assets of a series with releases, as its last manifest describes them; nothing makes them."""
-    releases = published_releases(home, product, name)
+    releases = Place(home, product, name).releases
     stated = read_json(home.published(product, name) / releases[-1] / MANIFEST) or {}
     principle = PRINCIPLES.get(stated.get("principle", {}).get("name"))
     memory = principle.memory.name if principle and principle.memory else None

@@ -11,7 +11,7 @@ import dagster as dg
 
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.contracts.schedule import ticks
-from republish.orchestration.series.due import FORMAT
+from republish.orchestration.series.calendar import FORMAT
 
 # What the chain of releases rests on is marked beta or preview by Dagster; the warning helps nobody here.
 warnings.filterwarnings("ignore", category=dg.BetaWarning)

@@ -19,7 +19,7 @@ from republish.orchestration.dagster.names import (
 )
 from republish.orchestration.dagster.partitions import for_dagster
 from republish.orchestration.dagster.upstream import materialized, missing_upstream
-from republish.orchestration.series.due import FORMAT, none_is_due
+from republish.orchestration.series.calendar import FORMAT
 from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.sources import Source, source_of
 
@@ -70,7 +70,7 @@ def sensor_of(series: Series) -> dg.SensorDefinition:
         due = series.next_due
         if due is None:
             everything = "every release that is due is published"
-            return dg.SkipReason(everything if series.due else none_is_due(series.file))
+            return dg.SkipReason(everything if series.calendar.due else series.calendar.none_is_due())
         if reason := why_not(series, due, context):
             return dg.SkipReason(reason)
         made = [str(materialized(context.instance, key, due)) for key in upstream_keys(series.contract)]
@@ -103,7 +103,7 @@ def why_not(
     series: Series, release: str, context: dg.ScheduleEvaluationContext | dg.SensorEvaluationContext
 ) -> str | None:
     """Why a release can't be made now, or None if it can."""
-    if release not in series.due:
+    if release not in series.calendar.due:
         return f"{release} is not a release of {series.name} that is due"
     if series.is_published(release):
         return f"{release} is published"
@@ -125,7 +125,8 @@ def _cut_short(series: Series, instance: dg.DagsterInstance) -> tuple[str, int] 
     """
     last = next(iter(instance.get_runs(_runs(series), limit=1)), None)
     release = "" if last is None else last.tags.get(PARTITION, "")
-    if last is None or not last.is_failure or release not in series.due or not series.is_published(release):
+    is_due = release in series.calendar.due
+    if last is None or not last.is_failure or not is_due or not series.is_published(release):
         return None
     times = _crashes(series, release, instance)
     return (release, times) if 0 < times <= ONCE_MORE else None

@@ -8,7 +8,7 @@ import dagster as dg
 
 from republish.orchestration.dagster.instance import dagster_instance
 from republish.orchestration.dagster.names import PARTITION, SERIES_TAG, job_name
-from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.place import Place
 from republish.orchestration.storage.home import Home
 
 OVER = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
@@ -47,7 +47,7 @@ def old_runs(home: Home, keep: int) -> list[OldRuns]:
     with dagster_instance(home) as instance:
         for folder in sorted(home.path.glob("published/*/*")):
             product, series = folder.parent.name, folder.name
-            for before in published_releases(home, product, series)[-keep:][:1]:
+            for before in Place(home, product, series).releases[-keep:][:1]:
                 made = dg.RunsFilter(job_name=job_name(product), tags={SERIES_TAG: series}, statuses=OVER)
                 runs = tuple(
                     run.run_id

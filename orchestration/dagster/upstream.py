@@ -7,7 +7,7 @@ import datetime as dt
 import dagster as dg
 
 from republish.orchestration.dagster.names import upstream_keys
-from republish.orchestration.series.due import FORMAT
+from republish.orchestration.series.calendar import FORMAT
 from republish.orchestration.series.series import Series
 
 

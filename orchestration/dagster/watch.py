@@ -18,7 +18,6 @@ from republish.orchestration.dagster.names import (
     series_tag,
 )
 from republish.orchestration.dagster.tell import tell
-from republish.orchestration.series.due import none_is_due
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 
@@ -106,9 +105,9 @@ def _check(series: Series, name: str) -> dg.AssetChecksDefinition:
 
 def _freshness(series: Series, _: dg.DagsterInstance) -> tuple[bool, str]:
     """A release may be made on the day on which it is due; after that, it is late."""
-    due, waiting, late = series.due, series.next_due, series.late
+    due, waiting, late = series.calendar.due, series.next_due, series.late
     if not due:
-        return True, f"{none_is_due(series.file)}."
+        return True, f"{series.calendar.none_is_due()}."
     if waiting is None:
         return True, f"Every release that is due is published; the last one is {due[-1]}."
     if not late:

@@ -18,8 +18,9 @@ from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.chain.population_overlap import noted_files
 from republish.orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
 from republish.orchestration.series.facts import facts_of
-from republish.orchestration.series.other_series import FIRST, pseudonym_key, published_releases, siblings
+from republish.orchestration.series.other_series import siblings
 from republish.orchestration.series.persons import comparable
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.release_record import KNOWLEDGE, STATE
 from republish.orchestration.series.shards import shard_folders
 from republish.orchestration.storage.home import Home
@@ -75,9 +76,9 @@ class Asked:
         column: str,
         persons: pl.Series = NOBODY,
     ):
-        facts = facts_of(home, product, name)
+        facts = facts_of(Place(home, product, name))
         self.home, self.product, self.name, self.persons = home, product, name, persons
-        self.folder, self.releases = home.private(product, name), published_releases(home, product, name)
+        self.folder, self.releases = home.private(product, name), Place(home, product, name).releases
         if facts is None and self.releases:
             raise HomeError(
                 f"{self.folder}: says nothing under this key of whom {product}/{name} has. Restore"
@@ -170,13 +171,11 @@ class Asked:
         known = [pl.DataFrame({"name": everybody, "person": everybody})]
         chains, noted = set(), []
         for name in series_of(home, self.product):
-            facts, files = facts_of(home, self.product, name), noted_files(home.private(self.product, name))
-            chains.add(facts.terms.get(FIRST, name) if facts else name)
-            noted += [read_table(file) for file in files]
-        for first in sorted(
-            chains
-        ):  # of a series that is not published yet, no file says which it goes on from
-            names = pseudonyms(self.spellings, pseudonym_key(home, self.product, first))
+            place = Place(home, self.product, name)
+            chains.add(facts.chain_of(name).first if (facts := facts_of(place)) else name)
+            noted += [read_table(file) for file in noted_files(place.private_folder)]
+        for first in sorted(chains):  # of one that is not published yet, no file says which it goes on from
+            names = pseudonyms(self.spellings, Place(home, self.product, first).key("pseudonym"))
             known.append(pl.DataFrame({"name": names, "person": own}))
         for people in noted:
             if PSEUDONYM in people.columns:

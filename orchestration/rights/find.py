@@ -18,13 +18,12 @@ import polars.selectors as cs
 from republish.anonymize.columns import PSEUDONYM, VALUE, entries, exactly
 from republish.anonymize.contract import Product
 from republish.anonymize.contract.combined import kept_apart
-from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.chain.population_overlap import other_products
 from republish.orchestration.rights.asked import BUILT_ON, Asked, series_of
-from republish.orchestration.series.facts import sensitive_names
-from republish.orchestration.series.other_series import BEFORE
+from republish.orchestration.series.facts import BEFORE, sensitive_names
 from republish.orchestration.series.persons import comparable, forgotten, of_series
-from republish.orchestration.series.release_record import LINKAGE, read_record
+from republish.orchestration.series.place import Place
+from republish.orchestration.series.release_record import LINKAGE
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shard_folders
 from republish.orchestration.storage.home import Home
@@ -264,8 +263,7 @@ def _promised(asked: Asked, first: int) -> tuple[str, ...]:
     """The promise of a release of the series, counted from 0: the last record that is kept says it of all."""
     number = asked.terms.get(BEFORE, 0) + first
     for release in reversed(asked.releases):
-        key = derive_key(asked.home.key(), "candidate", asked.product, asked.name, release)
-        record = read_record(asked.folder / release, key)
+        record = Place(asked.home, asked.product, asked.name).record(release)
         if record is not None and len(record.promises) > number:
             return tuple(record.promises[number].sentences())
     return ()

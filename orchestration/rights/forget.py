@@ -25,9 +25,10 @@ from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.chain.population_overlap import noted_files, people_of
 from republish.orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, stated_of_all
 from republish.orchestration.rights.asked import BUILT_ON, NOBODY, Asked, Rows, read_rows, series_of
-from republish.orchestration.series.other_series import note_last, published_releases
+from republish.orchestration.series.other_series import note_last
 from republish.orchestration.series.pending_erasures import forgotten_again
 from republish.orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.release_record import COMMITTED
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shard_folders
@@ -103,7 +104,7 @@ def forget(
     ):
         clear_staged(home)
         for name in _names(series):
-            note_last(home, product, name)
+            note_last(series.other(name))
         more = persons()
         if not identifiers and not more.len():
             return []
@@ -248,7 +249,7 @@ def _restate_snapshot(folder: Path, staged: Path) -> dict[str, Any] | None:
 
 
 def _last(home: Home, product: str, name: str) -> str:
-    return published_releases(home, product, name)[-1]
+    return Place(home, product, name).releases[-1]
 
 
 def _digest(folder: Path, root: Path, name: str, stated: str) -> str:
@@ -265,7 +266,7 @@ def _remembered(series: Series, kept: Sequence[_Kept], *, again: bool) -> pl.Dat
     """Whom the product has forgotten, these people included. Never again can't be taken back."""
     home, product = series.home, series.contract.product
     person = pl.concat([one.asked.everybody for one in kept]).unique()
-    noted = [people_of(home, product, one.asked.name) for one in kept]
+    noted = [people_of(series.other(one.asked.name)) for one in kept]
     published = pl.concat([NOBODY, *(one["person"] for one in noted if one is not None)])
     now = pl.DataFrame(
         {"person": person, "again": again, "published": person.is_in(published.implode())}
@@ -283,10 +284,8 @@ _LAST = {"series": pl.String, "through": pl.String}
 @contextmanager
 def _all_locked(series: Series, locks: Sequence[str]) -> Iterator[None]:
     """All series of the product for this process alone."""
-    home, product = series.home, series.contract.product
     with ExitStack() as held:
-        for name in _names(series):
-            what = f"series {product}/{name}"
+        for place in map(series.other, _names(series)):
             for lock in locks:
-                held.enter_context(only_one(home.private(product, name), what, name=lock))
+                held.enter_context(only_one(place.private_folder, f"series {place.name}", name=lock))
         yield

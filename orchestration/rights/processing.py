@@ -9,8 +9,8 @@ from typing import Any
 
 from republish.anonymize.principles import principle_of
 from republish.orchestration.readers.datapackage.words import TERMS, several_columns
-from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.persons import forgotten
+from republish.orchestration.series.recorded import verify
 from republish.orchestration.series.release_record import ReleaseRecord
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.log import LOG, verify_log
@@ -82,14 +82,14 @@ def _columns(series: Series) -> list[dict[str, Any]]:
 
 
 def _published(series: Series) -> list[str]:
-    return published_releases(series.home, series.contract.product, series.contract.series)
+    return series.releases
 
 
 def _releases(series: Series) -> list[dict[str, Any]]:
     """Each release, with what its contract declares otherwise than that of the release before."""
     listed, before = [], dict[str, Any]()
     for name in _published(series):
-        stated, committed = series.verify(name), series.record(name)
+        stated, committed = verify(series, name), series.record(name)
         # Of working files that were deleted, the manifest is left.
         declared = {**(committed.declared if committed else {}), "principle": stated["principle"]}
         changes = [_change(series, name, *one) for one in _differences(before, declared)]

@@ -12,9 +12,10 @@ from republish.orchestration.chain.population_overlap import people_of
 from republish.orchestration.chain.snapshot import PEOPLE, everybody_in
 from republish.orchestration.rights.asked import NOBODY, series_of
 from republish.orchestration.rights.forget import Forgetting, forget, what_is_kept
-from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.persons import comparable, forgotten
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.series import Series
+from republish.orchestration.storage.home import Home
 
 
 @dataclass(frozen=True)
@@ -34,22 +35,20 @@ def absent(series: Series) -> Absent:
 
     Raises ContractError if the contract has no rule.
     """
-    home, product, rule = series.home, series.contract.product, series.contract.retention
+    home, rule = series.home, series.contract.retention
     if rule is None:
         where = "retention: is missing, and says whom to forget: retention: {absent_for: 3 years}"
         raise ContractError(str(series.file.path), [("", where)])
-    names = series_of(home, product)
-    noted = [people for name in names if (people := people_of(home, product, name)) is not None]
+    places = [series.other(name) for name in series_of(home, series.product)]
+    noted = [people for place in places if (people := people_of(place)) is not None]
     if not noted:
         return Absent(NOBODY, 0)
-    begins = rule.begins(
-        max(release for name in names for release in published_releases(home, product, name))
-    )
+    begins = rule.begins(max(release for place in places for release in place.releases))
     seen = pl.concat([people.select("person", "until") for people in noted])
     last = seen.group_by("person").agg(pl.max("until"), is_known=pl.col("until").is_not_null().all())
     last = last.filter((pl.col("until") <= begins) | pl.col("until").is_null())
-    last = last.filter(~pl.col("person").is_in(_in_new_snapshots(series, names).implode()))
-    gone = forgotten(home, product).filter(pl.lit(value=not rule.never_again) | ~pl.col("again"))
+    last = last.filter(~pl.col("person").is_in(_in_new_snapshots(home, places).implode()))
+    gone = forgotten(home, series.product).filter(pl.lit(value=not rule.never_again) | ~pl.col("again"))
     before = gone.group_by("person").agg(pl.max("through"))
     last = last.join(before, on="person", how="left")
     last = last.filter(pl.col("through").is_null() | (pl.col("through") < pl.col("until")))
@@ -73,14 +72,13 @@ def forget_absent(series: Series, *, releasing: bool = False) -> list[Forgetting
     return forget(series, [], lambda: absent(series).persons, again=again, releasing=releasing)
 
 
-def _in_new_snapshots(series: Series, names: list[str]) -> pl.Series:
+def _in_new_snapshots(home: Home, places: list[Place]) -> pl.Series:
     """People in snapshots that were taken and are not published yet: they are back."""
-    home, product = series.home, series.contract.product
     new = (
         folder
-        for name in names
-        for folder in home.private(product, name).glob("2*")
-        if folder.name not in published_releases(home, product, name)
+        for place in places
+        for folder in place.private_folder.glob("2*")
+        if folder.name not in place.releases
     )
     kept = (everybody_in(folder) for folder in new if (folder / PEOPLE).exists())
     return pl.concat([NOBODY, *(comparable(home, people[IDENTIFIER]) for people in kept)])

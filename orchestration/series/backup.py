@@ -22,6 +22,7 @@ from typing import Any
 from republish.anonymize.errors import HomeError
 from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.series.pending_erasures import note_forgettings, note_unknown
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.releases_after_backup import note_since
 from republish.orchestration.storage.home import Home, only_one, private_folder, public_folder, with_room
 from republish.orchestration.storage.leftovers import settle
@@ -219,7 +220,7 @@ def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Pa
                     " nothing was restored"
                 )
         if later := [path for path in out if path.name not in known]:
-            note_since(home, product, series, later)
+            note_since(Place(home, product, series), later)
             found[f"{product}/{series}"] = [path.name for path in later]
     return found
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from republish.anonymize.errors import HomeError
 from republish.orchestration.contracts.contract_file import ContractFile
-from republish.orchestration.series.other_series import published_releases
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.releases_after_backup import published_since
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import HOME_VARIABLE, Home, is_home
@@ -35,7 +35,7 @@ def default_home(file: ContractFile) -> Path:
     if (nearest := nearest_home(contract)) is not None:
         return nearest
     declared = file.contract
-    if here.parent in contract.parents or published_releases(Home(here), declared.product, declared.series):
+    if here.parent in contract.parents or Place(Home(here), declared.product, declared.series).releases:
         return here
     return contract.parent / "var"
 
@@ -91,7 +91,7 @@ def name_home(series: Series) -> None:
         marker = _marker(series.file)
         noted = _read(marker)
         path = os.path.relpath(series.home.path, marker.parent)
-        last = max(published_releases(series.home, series.contract.product, series.contract.series))
+        last = max(series.releases)
         now = noted | {series.name: path, LAST: _last(noted) | {series.name: last}}
         with contextlib.suppress(HomeError, OSError):
             if now != noted:
@@ -101,14 +101,8 @@ def name_home(series: Series) -> None:
 def _refuse_older(series: Series) -> None:
     """Raise HomeError if a release is known to be published, and the home has only those before it."""
     last = _last(_read(_marker(series.file))).get(series.name)
-    product, name = series.contract.product, series.contract.series
-    here = published_releases(series.home, product, name)
-    if (
-        here
-        and isinstance(last, str)
-        and last > here[-1]
-        and last not in published_since(series.home, product, name)
-    ):
+    here = series.releases
+    if here and isinstance(last, str) and last > here[-1] and last not in published_since(series):
         raise HomeError(
             f"{series.home.path}: is as it was after {here[-1]}, and {series.name} {last} was published"
             " since. The signatures of later releases are lost here; going on without them gives people away."
@@ -126,12 +120,12 @@ def _last(noted: dict[str, Any]) -> dict[str, Any]:
 
 def _named_home(series: Series) -> Path | None:
     """The home that is named beside the contract, if it has releases of the series."""
-    marker, declared = _marker(series.file), series.contract
+    marker = _marker(series.file)
     named = _read(marker).get(series.name)
     if not isinstance(named, str):
         return None
     home = Path(os.path.normpath(marker.parent / named))
-    return home if published_releases(Home(home), declared.product, declared.series) else None
+    return home if Place(Home(home), series.product, series.series).releases else None
 
 
 def _read(marker: Path) -> dict[str, Any]:

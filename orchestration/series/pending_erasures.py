@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from republish.anonymize.errors import HomeError
+from republish.orchestration.series.place import Place
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.sealed import Ledger
 
@@ -50,21 +51,21 @@ def note_unknown(home: Home, through: Mapping[str, str], at: str) -> None:
         _ledger(home, product).write({"forgettings": [unknown]})
 
 
-def refuse_unforgotten(home: Home, product: str, series: str, release: str) -> None:
+def refuse_unforgotten(place: Place, release: str) -> None:
     """Raise HomeError if people are to be forgotten again before a release is made."""
-    for one in _read(home, product):
-        if one["through"].get(f"{product}/{series}", "") >= release:
+    for one in _read(place.home, place.product):
+        if one["through"].get(place.name, "") >= release:
             continue
         way_out = "republish forget CONTRACT --that-is-all"
         if one["people"] is None:
             raise HomeError(
-                f"{product}/{series} {release}: this home was restored from a backup of {one['at']}, and"
+                f"{place.name} {release}: this home was restored from a backup of {one['at']}, and"
                 " nobody said whether people were forgotten after it. Forget them again, if there were any,"
                 f" and then say so: {way_out}"
             )
         how = "--again" if one["again"] else "--never-again"
         raise HomeError(
-            f"{product}/{series} {release}: {one['people']:,} people who were forgotten at {one['at']} are in"
+            f"{place.name} {release}: {one['people']:,} people who were forgotten at {one['at']} are in"
             f" this home again, for it was restored from a backup. Forget them again (republish forget"
             f" CONTRACT {how} --delete); if you can't know who they are, say that it is done: {way_out}"
         )

@@ -10,6 +10,7 @@ from republish.anonymize.columns import IDENTIFIER, exactly
 from republish.anonymize.people.pseudonyms import pseudonyms
 from republish.anonymize.people.randomness import derive_key
 from republish.anonymize.spelling import identifier_forms
+from republish.orchestration.series.place import Place
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.store import read_table
 
@@ -57,12 +58,10 @@ def of_series(name: str) -> pl.Expr:
     return pl.col("series").is_null() | (pl.col("series") == name)
 
 
-def without_forgotten(
-    home: Home, product: str, series: str, people: pl.DataFrame, release: str
-) -> pl.DataFrame:
+def without_forgotten(place: Place, people: pl.DataFrame, release: str) -> pl.DataFrame:
     """A snapshot without those who were forgotten: for good, or since the release was published."""
-    since = of_series(series) & (pl.col("through") >= release)
-    gone = forgotten(home, product).filter(~pl.col("again") | since)
+    since = of_series(place.series) & (pl.col("through") >= release)
+    gone = forgotten(place.home, place.product).filter(~pl.col("again") | since)
     if not gone.height:
         return people
-    return people.filter(~comparable(home, people[IDENTIFIER]).is_in(gone["person"].implode()))
+    return people.filter(~comparable(place.home, people[IDENTIFIER]).is_in(gone["person"].implode()))

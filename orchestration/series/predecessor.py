@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from republish.anonymize.errors import HomeError
 from republish.anonymize.principle.state import State
 from republish.anonymize.promise import Promise
+from republish.orchestration.series.recorded import verify
 from republish.orchestration.series.release_record import (
     ReleaseRecord,
     is_unchanged,
     read_knowledge,
     read_state,
 )
-from republish.orchestration.series.series import Series, is_of_candidate
+from republish.orchestration.series.series import Series
 
 if TYPE_CHECKING:
     from republish.anonymize.attack.knowledge import Knowledge
@@ -65,7 +66,7 @@ class Predecessor:
 
 def predecessor_of(series: Series, release: str) -> Predecessor:
     """The predecessor of a release, as far as it is there; `verify_predecessor` checks it."""
-    if previous := series.previous(release):
+    if previous := series.calendar.previous(release):
         return Predecessor(series.private(previous), series.record(previous))
     former = series.superseded
     return Predecessor(former.folder, former.committed) if former else Predecessor()
@@ -81,13 +82,13 @@ def verify_predecessor(series: Series, release: str, predecessor: Predecessor) -
     PublishedFolderError
         If its published folder was changed.
     """
-    previous = series.previous(release)
+    previous = series.calendar.previous(release)
     if previous is None:
         return  # a series that is gone on from was looked at when it was found
     folder, committed = series.private(previous), predecessor.committed
     if committed is None or not is_unchanged(folder, committed):
         raise HomeError(f"{series.name} {release} is built on {previous}. {_way_to(series, previous)}")
-    if series.is_published(previous) and not is_of_candidate(series.verify(previous), committed):
+    if series.is_published(previous) and not committed.has_tables_of(verify(series, previous)):
         raise HomeError(
             f"{series.name} {release} is built on {previous}, and the working files in {folder} are those of"
             " another candidate than the one that was published: put them back from a copy, or begin a new"

@@ -80,6 +80,12 @@ class ReleaseRecord:
         """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by name, of all shards."""
         return {name: digest for name, digest in self.files.items() if f"/{kind}" in f"/{name}"}
 
+    def has_tables_of(self, manifest: Mapping[str, Any]) -> bool:
+        """Whether the tables that a manifest states are byte for byte those of the candidate."""
+        stated = {f"{CANDIDATE}{name}": file["sha256"] for name, file in manifest["files"].items()}
+        made = self.tables(CANDIDATE)
+        return bool(made) and made.items() <= stated.items()
+
     def of_shard(self, place: str) -> ReleaseRecord:
         """Itself with the files in one folder of it alone, `shard-0003`; all of them if that is empty."""
         if not place:

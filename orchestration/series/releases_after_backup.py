@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from republish.anonymize.errors import AlreadyPublished
-from republish.orchestration.series.series import Series
-from republish.orchestration.storage.home import Home
+from republish.orchestration.series.place import Place
 from republish.orchestration.storage.manifest import MANIFEST
 from republish.orchestration.storage.sealed import Ledger
 from republish.orchestration.storage.store import read_json, sha256
@@ -23,7 +22,7 @@ SINCE = "published_since.json"
 STATED = ("contract_sha256", "software_version")
 
 
-def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) -> None:
+def note_since(place: Place, releases: Sequence[Path]) -> None:
     """Note releases that were published since the backup.
 
     The folders are published ones, as somebody has them.
@@ -35,25 +34,25 @@ def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) 
         }
         for folder in releases
     }
-    _ledger(home, product, series).write({"releases": noted})
+    _ledger(place).write({"releases": noted})
 
 
-def published_since(home: Home, product: str, series: str) -> Mapping[str, Mapping[str, Any]]:
+def published_since(place: Place) -> Mapping[str, Mapping[str, Any]]:
     """The notes on a series, by release; mostly none.
 
     Raises HomeError if the file was changed.
     """
-    noted = _ledger(home, product, series).read_intact()
+    noted = _ledger(place).read_intact()
     releases: Mapping[str, Mapping[str, Any]] = noted["releases"] if noted else {}
     return releases
 
 
-def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
+def refuse_other_bytes(series: Place, release: str, folder: Path) -> None:
     """Raise AlreadyPublished if a release is out, and is not what was made of it now.
 
     The folder has the release as it was made now, before anybody sees it; it is deleted if it is refused.
     """
-    out = published_since(series.home, series.contract.product, series.contract.series).get(release)
+    out = published_since(series).get(release)
     if out is None or out["sha256"] == sha256(folder / MANIFEST):
         return
     now = read_json(folder / MANIFEST) or {}
@@ -72,5 +71,5 @@ def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
     )
 
 
-def _ledger(home: Home, product: str, series: str) -> Ledger:
-    return Ledger(home, home.private(product, series) / SINCE, ("published since", product, series))
+def _ledger(place: Place) -> Ledger:
+    return Ledger(place.home, place.private_folder / SINCE, ("published since", place.product, place.series))

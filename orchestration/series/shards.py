@@ -15,7 +15,6 @@ import polars as pl
 
 from republish.anonymize.contract import Product
 from republish.anonymize.people.pseudonyms import pseudonyms
-from republish.anonymize.people.randomness import generator
 from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.series.predecessor import Predecessor
 from republish.orchestration.series.series import Series
@@ -45,10 +44,7 @@ class Shard:
 
     def draw(self, release: str, purpose: str) -> np.random.Generator:
         """The secret, repeatable randomness of a release for one purpose, in this shard."""
-        if not self.place:
-            return self.series.draw(release, purpose)
-        product, name = self.contract.product, self.contract.series
-        return generator(self.series.home.key(), product, name, release, f"{purpose}/{self.place}")
+        return self.series.draw(release, f"{purpose}/{self.place}" if self.place else purpose)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import Any
 from republish.anonymize.errors import as_data
 from republish.anonymize.people.rows import has_several_rows
 from republish.orchestration.series.facts import facts_of
-from republish.orchestration.series.other_series import published_releases
 from republish.orchestration.series.release_record import DIFFERENT_PEOPLE
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.manifest import COUNTED, MANIFEST
@@ -26,8 +25,7 @@ def standing(series: Series) -> dict[str, Any]:
     are `gone`, the folder is not there any more.
     """
     contract = series.contract
-    releases = published_releases(series.home, contract.product, contract.series)
-    facts = facts_of(series.home, contract.product, contract.series)
+    releases, facts = series.releases, facts_of(series)
     found: dict[str, Any] = {
         "product": contract.product,
         "series": contract.series,

@@ -17,7 +17,7 @@ from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.releasing import releases_to_make
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.dagster.instance import dagster_instance
-from republish.orchestration.series import due
+from republish.orchestration.series import calendar
 from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES, everything, make, make_by_dagster, published
 from tests.orchestration.chain.test_bad_input import refused
@@ -165,7 +165,7 @@ def test_a_disk_that_is_full_for_the_history_is_said(hospital, home, monkeypatch
 
 def test_a_clock_that_is_behind(hospital, home, monkeypatch):
     series, before = hospital.series(home), everything(home)
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 2, 1, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 2, 1, tzinfo=dt.UTC))
     with pytest.raises(HomeError) as refusal:
         releases_to_make(series, None)
     message = str(refusal.value)

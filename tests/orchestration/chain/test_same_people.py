@@ -13,6 +13,7 @@ from rich.console import Console
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.errors import ContractError
 from republish.orchestration.audit.command import audit
+from republish.orchestration.chain import publication
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.population_overlap import NOTED, note_people, with_release
@@ -20,7 +21,7 @@ from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.examine import examine
 from republish.orchestration.series.persons import comparable
-from republish.orchestration.series.series import Series
+from republish.orchestration.series.recorded import begin
 from republish.orchestration.storage.home import Home, private_folder
 from tests.hospital import RELEASES, everything, make, make_by_dagster
 
@@ -283,7 +284,7 @@ def test_of_two_candidates_that_are_made_at_once_one_is_published(hospital, tmp_
 def test_a_release_that_was_never_published_has_no_people(hospital, tmp_path):
     home = tmp_path / "new"
     killed = hospital.series(home)
-    killed.begin()
+    begin(killed)
     take_snapshot(killed, FIRST)
     note_people(killed, FIRST)
     make(clinic(hospital, home), FIRST)
@@ -294,7 +295,7 @@ def test_a_run_that_is_killed_before_it_notes_its_release_has_declared_all_the_s
 ):
     series = clinic(hospital, home, same_people=SEPARATE)
     with monkeypatch.context() as killed:
-        killed.setattr(Series, "record_publication", interrupt)
+        killed.setattr(publication, "record_publication", interrupt)
         with pytest.raises(KeyboardInterrupt):
             make(series, FIRST)
     assert series.is_published(FIRST)

@@ -11,7 +11,7 @@ import yaml
 from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.orchestration.cli.examine import _would_be_released, examine
 from republish.orchestration.contracts.contract_file import load_contract
-from republish.orchestration.series import due
+from republish.orchestration.series import calendar
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from tests.hospital import IDENTIFIER, PATIENTS, RELEASES, everything, make
@@ -74,7 +74,7 @@ def test_snapshots_that_are_missing_are_counted_in_a_line(validate, hospital, ho
 
 
 def test_a_first_snapshot_that_comes_before_its_date_is_looked_at(validate, tmp_path, monkeypatch):
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
     code, said = validate(tmp_path / "nowhere")
     assert code == 0
     assert f"no release is due yet; the first is {FIRST}, and today is 2023-12-31" in said
@@ -184,7 +184,7 @@ def test_a_fault_of_a_snapshot_names_no_file_that_is_gone(validate, hospital, tm
 
 
 def test_before_the_first_date_there_is_nothing_to_chain(validate, tmp_path, monkeypatch):
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
     code, said = validate(tmp_path / "nowhere", every=True)
     assert (code, f"{FIRST}: 300 people" in said) == (0, True)
 

@@ -5,14 +5,14 @@ import json
 import shutil
 
 from republish.orchestration.contracts.registry import register
-from republish.orchestration.series import due
+from republish.orchestration.series import calendar
 from tests.hospital import RELEASES, everything
 
 FIRST, SECOND, THIRD = RELEASES
 
 
 def test_counts_of_the_last_release_and_what_is_late(republish, hospital, home, series, monkeypatch):
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 7, 2, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 7, 2, tzinfo=dt.UTC))
     before = everything(home)
     code, lines, _ = republish("status", hospital.contract, "--home", home, "--json")
     (found,) = json.loads("\n".join(lines))["series"]
@@ -35,7 +35,7 @@ def test_counts_of_the_last_release_and_what_is_late(republish, hospital, home, 
 def test_a_series_without_a_release_or_without_working_files(
     republish, hospital, home, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 4, 1, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 4, 1, tzinfo=dt.UTC))
     shutil.rmtree(home / f"private/hospital/v1/{SECOND}")
     code, lines, _ = republish("status", hospital.contract, "--home", home, "--json")
     (found,) = json.loads("\n".join(lines))["series"]

@@ -25,7 +25,7 @@ from republish.orchestration.contracts.registry import register
 from republish.orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
 from republish.orchestration.demo.hospital import hospital_snapshots
 from republish.orchestration.package_files import package_file
-from republish.orchestration.series import due
+from republish.orchestration.series import calendar
 from republish.orchestration.series.series import Series
 from tests.hospital import ROOT, make, published, several_threads
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
@@ -39,14 +39,14 @@ FAILS = 0 if DATES < 5 else 4
 AT_THE_TIME_OF_A_FILE = """\
 import datetime, pathlib, sys, time
 from dagster import _time
-from republish.orchestration.series import due
+from republish.orchestration.series import calendar
 def seconds():
     return time.time() + float(pathlib.Path({file!r}).read_text())
 def now():
     return datetime.datetime.fromtimestamp(seconds(), datetime.UTC)
 _time._mockable_get_current_timestamp = seconds
 _time._mockable_get_current_datetime = now
-due.now = now
+calendar.now = now
 if "republish.orchestration.dagster.daemon" in sys.orig_argv:  # it waits between looks by the real clock
     from dagster._core.run_coordinator.queued_run_coordinator import QueuedRunCoordinator
     from dagster._daemon import sensor
@@ -201,14 +201,14 @@ def test_dagster_and_republish_ask_for_the_time_where_it_is_replaced(tmp_path, m
     asked = (
         (_time, "_mockable_get_current_timestamp"),
         (_time, "_mockable_get_current_datetime"),
-        (due, "now"),
+        (calendar, "now"),
     )
     for module, name in asked:
         monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards
     clock = Clock(tmp_path)
     clock.move_to("2031-01-01")
     exec(AT_THE_TIME_OF_A_FILE.format(file=str(clock.file)), {})  # noqa: S102 - it is in this file
-    for now in (_time.get_current_datetime(), due.now()):
+    for now in (_time.get_current_datetime(), calendar.now()):
         assert now.date() == dt.date(2031, 1, 1)
     assert _time.get_current_timestamp() == pytest.approx(now.timestamp(), abs=60)
 

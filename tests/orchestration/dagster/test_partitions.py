@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from republish.orchestration.contracts.schedule import schedule_fault, ticks
 from republish.orchestration.dagster.partitions import for_dagster, release_partitions
-from republish.orchestration.series import due
-from republish.orchestration.series.due import due_releases
+from republish.orchestration.series import calendar
+from republish.orchestration.series.calendar import calendar_of
 from tests.profiles import examples
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"
@@ -85,7 +85,7 @@ BY_CHANCE = ["R 0 1 * *", "0 r(1-5) 1 * *", "0 0 R * *", "0 0 1 R *", "0 0 * * R
 @pytest.fixture
 def at(monkeypatch):
     def set_clock(moment):
-        monkeypatch.setattr(due, "now", lambda: moment)
+        monkeypatch.setattr(calendar, "now", lambda: moment)
 
     return set_clock
 
@@ -119,7 +119,7 @@ def moments(file, first):
 def the_same_dates(file, first, at):
     for moment in moments(file, first):
         at(moment)
-        assert due_releases(file) == by_dagster(file, moment), (file.contract.releases.cron, moment)
+        assert calendar_of(file).due == by_dagster(file, moment), (file.contract.releases.cron, moment)
 
 
 @pytest.mark.parametrize("cron", WRITTEN)
@@ -135,7 +135,7 @@ def test_of_any_schedule_too(cron, days):
     first = dt.date(2024, 1, 1) + dt.timedelta(days=days - 1)
     assume(schedule_fault(cron, first) is None)
     with pytest.MonkeyPatch.context() as clock:
-        the_same_dates(declared(cron, first), first, lambda now: clock.setattr(due, "now", lambda: now))
+        the_same_dates(declared(cron, first), first, lambda now: clock.setattr(calendar, "now", lambda: now))
 
 
 @pytest.mark.parametrize("cron", WRITTEN)
@@ -145,7 +145,7 @@ def test_a_schedule_that_ends_has_the_same_dates_in_dagster(cron, at):
         file = declared(cron, last=last)
         if last >= dt.date.fromisoformat(file.first_release):
             the_same_dates(file, FIRST, at)
-            assert max(due_releases(file)) <= last.isoformat()
+            assert max(calendar_of(file).due) <= last.isoformat()
 
 
 def test_a_single_release_is_due_on_its_date(at):
@@ -156,9 +156,9 @@ def test_a_single_release_is_due_on_its_date(at):
 def test_the_first_release_is_not_due_before_its_time(cron, at):
     file = declared(cron, dt.date(2024, 3, 1))
     at(dt.datetime(2024, 2, 29, 23, 59, tzinfo=dt.UTC))
-    assert due_releases(file) == []
+    assert calendar_of(file).due == []
     at(dt.datetime(2024, 3, 1, 6 if cron else 0, tzinfo=dt.UTC))
-    assert due_releases(file) == ["2024-03-01"]
+    assert calendar_of(file).due == ["2024-03-01"]
 
 
 @pytest.mark.parametrize("cron", WRITTEN)
@@ -217,6 +217,6 @@ def test_at_the_ends_of_the_calendar_a_schedule_never_ticks(first):
 def test_dagster_itself_misreads_the_leap_day():
     """Why `for_dagster` writes it another way: once this fails, it is needed no more."""
     as_written = dg.TimeWindowPartitionsDefinition(
-        start="2024-02-29", fmt=due.FORMAT, cron_schedule="0 0 29 2 *", end_offset=1
+        start="2024-02-29", fmt=calendar.FORMAT, cron_schedule="0 0 29 2 *", end_offset=1
     )
     assert "2024-02-29" not in as_written.get_partition_keys(dt.datetime(2024, 3, 1, tzinfo=dt.UTC))

@@ -30,7 +30,7 @@ from republish.orchestration.dagster.names import (
     series_tag,
 )
 from republish.orchestration.expectations.judge import Judge
-from republish.orchestration.series import due
+from republish.orchestration.series import calendar
 from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES
@@ -164,7 +164,7 @@ def test_a_backfill_in_one_run_publishes_what_release_by_release_does(elsewhere,
 def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monkeypatch):
     """Dagster lists its partition a period before, and its snapshot may be there already."""
     series = hospital.series(tmp_path / "home")
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
     with pytest.raises(dg.Failure) as refusal:
         run(series, instance, FIRST)
     assert refusal.value.description.startswith(
@@ -174,7 +174,7 @@ def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monk
     assert not series.private(FIRST).exists()
     none = f"no release is due yet; the first is {FIRST}, and today is 2023-12-31"
     assert arrival(series, instance) == none
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 1, 1, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 1, 1, tzinfo=dt.UTC))
     assert arrival(series, instance)[0] == FIRST
     assert run(series, instance, FIRST).success
     assert series.is_published(FIRST)
@@ -736,7 +736,7 @@ def test_whoever_makes_the_steps_of_a_run_is_at_work_on_it(hospital, home):
 
 
 def test_a_sensor_has_nothing_to_do_once_all_is_published(series, instance, monkeypatch):
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 5, 1, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 5, 1, tzinfo=dt.UTC))
     assert arrival(series, instance) == "every release that is due is published"
 
 
@@ -750,12 +750,12 @@ def watched(series, instance, cursor=None):
 
 
 def test_a_release_that_is_late_is_a_check_that_fails(series, instance, monkeypatch):
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 7, 1, 12, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 7, 1, 12, tzinfo=dt.UTC))
     found, cursor = watched(series, instance)
     assert found["freshness"].passed
     assert found["freshness"].description == f"{THIRD} is due today, and not published yet."
     assert watched(series, instance, cursor)[0] == {}  # nothing has changed
-    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 7, 2, tzinfo=dt.UTC))
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 7, 2, tzinfo=dt.UTC))
     found, cursor = watched(series, instance, cursor)
     assert not found["freshness"].passed
     assert found["freshness"].description.startswith(f"{THIRD} is due and not published. It is late")

@@ -17,7 +17,9 @@ from pathlib import Path
 import polars as pl
 
 from republish.orchestration.rights.forget import forget, what_is_kept
+from republish.orchestration.series.lock import locked
 from republish.orchestration.series.persons import comparable, forgotten
+from republish.orchestration.series.recorded import verify_published
 from republish.orchestration.storage.store import read_table
 from tests.hospital import RELEASES, Hospital, noted, published
 from tests.orchestration.chain.kill_points import Copies
@@ -36,7 +38,7 @@ def left(series):
 def goes_on(hospital, home, people, *, again):
     """Whether the next command finds nothing done, or all; and what differs after forgetting once more."""
     series = hospital.series(home)
-    with series.locked():
+    with locked(series):
         rows = [one.rows for one in what_is_kept(series, people)]
         assert not list(home.rglob(".replacing")), "what was staged is left over"
     gone = forgotten(series.home, "hospital")["person"]
@@ -44,7 +46,7 @@ def goes_on(hospital, home, people, *, again):
     assert counted(home) == [len(people)] * is_done, "the log says something else"
     for release in RELEASES[:2]:
         assert series.committed(release) is not None, "what was found of a release does not hold any more"
-    series.verify_published()
+    verify_published(series)
     forget(series, people, again=again)
     assert not list(home.rglob(".replacing")), "something is left over"
     assert not list(home.rglob("*.partial")), "something is left half-written"

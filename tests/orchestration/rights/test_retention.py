@@ -16,6 +16,7 @@ from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.rights.forget import forget
 from republish.orchestration.rights.retention import absent, forget_absent
 from republish.orchestration.series.persons import comparable
+from republish.orchestration.series.recorded import verify_published
 from republish.orchestration.storage.store import read_table
 from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, noted, published
 
@@ -203,4 +204,4 @@ def test_the_command_says_it_first_does_it_once_and_refuses_what_does_not_fit(ho
     again = rule(hospital, home, "--delete")
     assert "nobody is to be forgotten" in again.output
     assert everything(home) == before
-    series.verify_published()
+    verify_published(series)

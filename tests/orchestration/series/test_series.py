@@ -16,7 +16,8 @@ from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.releasing import releases_to_make
-from republish.orchestration.series import due
+from republish.orchestration.series import calendar
+from republish.orchestration.series.lock import check
 from tests.hospital import (
     RELEASES,
     Hospital,
@@ -210,7 +211,7 @@ def test_a_damaged_history_is_set_aside_and_written_anew(hospital, series, home,
     damaged = damage(file.read_bytes())
     file.write_bytes(damaged)
     series = hospital.series(home)
-    series.check()
+    check(series)
     assert file.read_bytes() == damaged  # whoever only looks changes nothing
     make(series, THIRD)
     (aside,) = home.glob("history.duckdb.damaged-*")
@@ -268,8 +269,8 @@ def test_a_manifest_says_what_is_in_its_folder(home):
 
 @pytest.mark.parametrize(("now", "releases"), [("2024-03-31T23:59:59", 1), ("2024-04-01T00:00:00", 2)])
 def test_a_release_is_due_at_midnight_utc(series, monkeypatch, now, releases):
-    monkeypatch.setattr(due, "now", lambda: dt.datetime.fromisoformat(now).replace(tzinfo=dt.UTC))
-    assert len(series.due) == releases
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime.fromisoformat(now).replace(tzinfo=dt.UTC))
+    assert len(series.calendar.due) == releases
 
 
 def test_a_server_that_runs_for_months_sees_releases_come_due(series, monkeypatch):
@@ -280,7 +281,7 @@ def test_a_server_that_runs_for_months_sees_releases_come_due(series, monkeypatc
 def test_a_series_may_end_though_not_before_a_published_release(hospital, home):
     ending = {"first": FIRST, "cron": "0 0 1 */3 *", "last": SECOND}
     series = hospital.declare(releases=ending).series(home)
-    assert series.due == [FIRST, SECOND]
+    assert series.calendar.due == [FIRST, SECOND]
     assert series.next_due is None
     assert not series.late
     series = hospital.declare(releases=ending | {"last": FIRST}).series(home)

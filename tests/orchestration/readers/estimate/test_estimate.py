@@ -33,6 +33,7 @@ from republish.orchestration.readers.estimate import command
 from republish.orchestration.readers.estimate.command import estimate, prepared
 from republish.orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
 from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
+from republish.orchestration.series.recorded import verify
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
 from tests.orchestration.readers.estimate import within_cells
@@ -60,7 +61,7 @@ def test_the_last_release_is_estimated_alone_as_among_all(series):
 
 
 def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
-    stated = series.verify(RELEASES[1])
+    stated = verify(series, RELEASES[1])
     everybody = estimate(folder)
     assert everybody["people"].to_list() == [stated["tuples"] - stated["counterfeits"]]
     assert everybody["standard_error"].to_list() == [0]
