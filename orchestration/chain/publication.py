@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from republish.orchestration.steps import say_step
 from republish.orchestration.storage.home import only_one, public_folder
 from republish.orchestration.storage.in_stores import has, put_release
 from republish.orchestration.storage.log import note
-from republish.orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
+from republish.orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Manifest, manifest, sums
 from republish.orchestration.storage.store import SUMS, read_json, sha256, write_folder
 
 
@@ -125,38 +125,39 @@ def describe(
     figures: Mapping[str, float],
     attack: Mapping[str, float | None],
     **further: Any,
-) -> Described:
+) -> Manifest:
     """What a manifest states of a release, from its figures and those of its attack.
 
     `further` is what else it states: `left_out`, `time_zone`, `previous`.
     """
     contract = file.contract
     principle, sensitive = principle_of(contract), contract.sensitive
-    stated = [name for name in principle.stated if name in figures]
-    beside: dict[str, Any] = {name: int(attack.get(name) or 0) for name in BESIDE}
+    counted: dict[str, Any] = {
+        **{name: int(figures[name]) for name in (*COUNTED, *principle.stated) if name in figures},
+        **{name: int(attack.get(name) or 0) for name in BESIDE if figures["counterfeits"]},
+    }
     is_exposing = figures.get("batch_counterfeits", 0) > 0
-    return Described(
+    return Manifest(
         product=contract.product,
         series=contract.series,
         release=release,
         n=number,
         format=principle.format(contract).name,
         principle=contract.principle.model_dump(mode="json"),
-        counts={name: int(figures[name]) for name in (*COUNTED, *stated)},
+        **counted,
         exposed=(ShareFigures.of(attack).exposed or 0) if is_exposing else 0,
         deferred=int(attack.get("deferred") or 0),
-        **beside,
         lone_ends=None if (lone := attack.get("lone_ends")) is None else int(lone),
         supersedes=contract.supersedes,
-        not_sensitive=() if sensitive is None else sensitive.not_sensitive,
+        not_sensitive=[] if sensitive is None else list(sensitive.not_sensitive),
         contract_sha256=file.sha256,
         **further,
     )
 
 
-def with_texts(tables: Mapping[str, Path], contract: Product, described: Described) -> dict[str, Path | str]:
+def with_texts(tables: Mapping[str, Path], contract: Product, described: Manifest) -> dict[str, Path | str]:
     """All files of a published folder but its manifest and sums: its tables, and the texts made of these."""
-    release_format, stated = principle_of(contract).format(contract), asdict(described) | {"files": tables}
+    release_format, stated = principle_of(contract).format(contract), described.as_json() | {"files": tables}
     return {**tables, **texts(contract, release_format, stated, column_types(tables))}
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from republish.anonymize.errors import PublishedFolderError
 from republish.anonymize.formats import FORMATS
@@ -40,76 +40,85 @@ DOCUMENTS = {
     *(DATA_PACKAGE, "README.md", "estimate.sql"),
 }
 """Files of a manifest beside tables. A table that is none of the above could be the truth itself."""
-KEYS = {
-    *("product", "series", "release", "n", "format", "principle", *COUNTED, "files", "contract_sha256"),
-    *(
-        "exposed",
-        "deferred",
-        *BESIDE,
-        "lone_ends",
-        "together_with",
-        "supersedes",
-        "not_sensitive",
-        "left_out",
-        "time_zone",
-        "software_version",
-        "previous",
-    ),
-}
-"""Keys of a manifest; the figures that its principle states come beside."""
-TOGETHER = {"people", "below"}
-"""Counts of another series under `together_with`, in manifests of versions below 0.20."""
-DATED = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-NAMED, HASHED = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "[0-9a-f]{64}"
-WORDED = {
-    **dict.fromkeys(("product", "series", "supersedes"), NAMED),
-    "contract_sha256": HASHED,
-    "time_zone": "UTC",
-    "software_version": r"\d[0-9A-Za-z.+-]{0,40}",
-}
-"""Patterns of a manifest's texts, so that none of them is a place for a sentence."""
 MOST = 2**53
 """No count is larger: from here on, not every whole number is one of its own in JSON."""
+NAMED = "[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
+
+# No text of a manifest is a place for a sentence, and no count for a text that a large number spells.
+Name = Annotated[str, Field(pattern=f"^{NAMED}$")]
+Date = Annotated[str, Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Version = Annotated[str, Field(pattern="^[0-9][0-9A-Za-z.+-]{0,40}$")]
+Count = Annotated[int, Field(strict=True, ge=-MOST, le=MOST)]
 
 
-@dataclass(frozen=True)
-class Described:
-    """A manifest's content beyond its files."""
+class StatedFile(BaseModel, extra="forbid", frozen=True):
+    """What a manifest states of a file; a document has no rows."""
 
-    product: str
-    series: str
-    release: str
-    n: int
-    format: str
+    sha256: Digest
+    rows: Annotated[Count, Field(ge=0)] | None = None
+
+
+class OtherCounts(BaseModel, extra="forbid", frozen=True):
+    """Counts of another series under `together_with`, in manifests of versions below 0.20."""
+
+    people: Count | None = None
+    below: Count | None = None
+
+
+class Manifest(BaseModel, extra="allow", frozen=True):
+    """What a published release states of itself. Figures that its principle states come beside these keys."""
+
+    __pydantic_extra__: dict[str, Count] = Field(init=False)
+    product: Name
+    series: Name
+    release: Date
+    n: Count
+    format: Name
     """The name of the release format."""
-    principle: Mapping[str, Any]
+    principle: dict[str, Any]
     """The principle's name and its parameters."""
-    counts: Mapping[str, int]
-    """Counts of `COUNTED`, and those that the principle states beside."""
-    contract_sha256: str
-    previous: str | None
-    """SHA-256 (hex) of the manifest of the release before."""
-    exposed: int = 0
+    tuples: Count
+    groups: Count
+    counterfeits: Count
+    held_back: Count
+    exposed: Count = 0
     """People of whom an adversary who knows the algorithm may learn more, because of counterfeits that made
     a batch eligible."""
-    deferred: int = 0
+    deferred: Count = 0
     """People of the table who were ever held back while others who were new were published: they are known to
     have a frequent value."""
-    beside_counterfeits: int = 0
+    beside_counterfeits: Count = 0
     """People in groups that have a counterfeit."""
-    fewest_people: int = 0
+    fewest_people: Count = 0
     """The fewest people in any group; stated where there are counterfeits."""
-    lone_ends: int | None = None
+    lone_ends: Count | None = None
     """Ends of intervals that are one person's own value, by the attack (`EndFigures`); None without
     intervals, and in releases of versions below 0.5, whose ends are people's values even with `min_width`."""
-    supersedes: str | None = None
+    together_with: dict[Annotated[str, Field(pattern=f"^({NAMED}/)?{NAMED}$")], OtherCounts] = {}
+    """What was counted with other series, in manifests of versions below 0.20."""
+    supersedes: Name | None = None
     """The series that this one goes on from, whose signatures and promises people kept."""
-    not_sensitive: tuple[Any, ...] = ()
+    not_sensitive: list[Any] = []
     """The values that may be known of a person."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: dict[str, Count] = {}
     """People of the table who are left out because a value of theirs is missing, by its column."""
-    time_zone: str | None = None
+    time_zone: Literal["UTC"] | None = None
     """The time zone in which a database was asked for the people; None if they are from files."""
+    files: dict[str, StatedFile] = {}
+    contract_sha256: Digest
+    software_version: Version | None = None
+    previous: Digest | None
+    """SHA-256 (hex) of the manifest of the release before."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Itself as the content of `manifest.json`: what is not stated is left out."""
+        stated = self.model_dump(mode="json", exclude_defaults=True)
+        keys = [*type(self).model_fields]
+        at = keys.index("exposed")
+        return {
+            key: stated[key] for key in (*keys[:at], *(self.model_extra or ()), *keys[at:]) if key in stated
+        }
 
 
 def columns_in(folder: Path) -> set[str]:
@@ -128,33 +137,13 @@ def columns_in(folder: Path) -> set[str]:
     return names | {stem for stem in stems if f"{stem}_high" in names}
 
 
-def manifest(described: Described, folder: Path) -> dict[str, Any]:
-    """The manifest of the files in a folder. It holds no time of day: the same release, the same bytes."""
-    return {
-        "product": described.product,
-        "series": described.series,
-        "release": described.release,
-        "n": described.n,
-        "format": described.format,
-        "principle": dict(described.principle),
-        **described.counts,
-        **({"exposed": described.exposed} if described.exposed else {}),
-        **({"deferred": described.deferred} if described.deferred else {}),
-        **{
-            name: getattr(described, name)
-            for name in BESIDE
-            if described.counts["counterfeits"] and getattr(described, name)
-        },
-        **({} if described.lone_ends is None else {"lone_ends": described.lone_ends}),
-        **({"supersedes": described.supersedes} if described.supersedes else {}),
-        **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),
-        **({"left_out": dict(described.left_out)} if described.left_out else {}),
-        **({"time_zone": described.time_zone} if described.time_zone else {}),
-        "files": {name_in(folder, file): _stated(file) for file in files_in(folder)},
-        "contract_sha256": described.contract_sha256,
-        "software_version": version("republish"),
-        "previous": described.previous,
-    }
+def manifest(described: Manifest, folder: Path) -> dict[str, Any]:
+    """The manifest of the files in a folder. It holds no time of day: the same release, the same bytes.
+
+    `described` is what it states beside its files.
+    """
+    files = {name_in(folder, file): _stated(file) for file in files_in(folder)}
+    return described.model_copy(update={"files": files, "software_version": version("republish")}).as_json()
 
 
 def sums(folder: Path, stated: Mapping[str, Any]) -> str:
@@ -164,12 +153,8 @@ def sums(folder: Path, stated: Mapping[str, Any]) -> str:
     return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
 
 
-def _stated(file: Path) -> dict[str, Any]:
-    """A manifest's entry for a file; a document has no rows."""
-    stated: dict[str, Any] = {"sha256": sha256(file)}
-    if file.suffix == SUFFIX:
-        stated["rows"] = _rows(file)
-    return stated
+def _stated(file: Path) -> StatedFile:
+    return StatedFile(sha256=sha256(file), rows=_rows(file) if file.suffix == SUFFIX else None)
 
 
 def _rows(file: Path) -> int:
@@ -186,7 +171,7 @@ def verify_release(folder: Path) -> dict[str, Any]:
     """
     file = folder / MANIFEST
     stated = read_json(file) if file.is_file() and not file.is_symlink() else None
-    if stated is None or not _is_manifest(stated):
+    if stated is None or not {"release", "n", "previous", "files"} <= stated.keys():
         raise PublishedFolderError(f"{folder}: has no {MANIFEST} that can be read")
     if (wrong := _more_than_a_manifest(stated)) is not None:
         raise PublishedFolderError(f"{folder / MANIFEST}: {wrong}")
@@ -251,71 +236,48 @@ def _verify_sums(folder: Path, stated: Mapping[str, Any]) -> None:
     )
 
 
-def _is_manifest(stated: Mapping[str, Any]) -> bool:
-    """Whether what was read has a manifest's parts; the rest of it is for `previous` to vouch for."""
-    files = stated.get("files")
-    return (
-        isinstance(files, dict)
-        and all(isinstance(file, dict) and "sha256" in file for file in files.values())
-        and {"release", "n", "previous"} <= stated.keys()
-    )
-
-
 def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
     """A sentence on an entry that no manifest has and that could be about people; None if there is none."""
-    if not DATED.fullmatch(str(stated["release"])):
-        return "its release is no date"
     principle = stated.get("principle", {})
     known = PRINCIPLES.get(str(principle.get("name"))) if isinstance(principle, dict) else None
-    if known is None and "principle" in stated:
+    if known is None:
         return "its principle is none that this version knows"
-    further = set() if known is None else {*known.stated, *known.stated_before}
-    if more := stated.keys() - KEYS - further:
+    if more := stated.keys() - {*Manifest.model_fields, *known.stated, *known.stated_before}:
         return f"has a key {min(more)}, which no manifest has"
-    if known is not None and not principle.keys() <= {*known.parameters.model_fields, *known.stated_before}:
+    if not principle.keys() <= {*known.parameters.model_fields, *known.stated_before}:
         return "states parameters that its principle does not have"
-    if (odd := _odd_entry(stated, {*COUNTED, "exposed", "deferred", "lone_ends"} | further)) is not None:
-        return odd
-    wrong = [_more_than_a_file(name, one) for name, one in stated["files"].items()]
-    return next(filter(None, wrong), None) or _not_in_parts(stated["files"])
+    try:
+        files = Manifest.model_validate(stated).files
+    except ValidationError as error:
+        return _odd_entry(error.errors()[0])
+    return next(filter(None, map(_odd_file, files, files.values())), None) or _not_in_parts(files)
 
 
-def _odd_entry(stated: Mapping[str, Any], counted: set[str]) -> str | None:
-    """A sentence on an entry that is not of its key's kind; None if every entry is."""
-    for key in sorted(WORDED.keys() & stated.keys()):
-        if not isinstance(stated[key], str) or not re.fullmatch(WORDED[key], stated[key], re.ASCII):
-            return f"its {key} is none"
-    counts = [(key, stated[key]) for key in sorted(counted & stated.keys())]
-    counts += [("together_with", count) for count in _together(stated.get("together_with", {}))]
-    left_out = stated.get("left_out", {})
-    counts += [("left_out", count) for count in (left_out.values() if isinstance(left_out, dict) else [None])]
-    odd = (key for key, count in counts if type(count) is not int or abs(count) > MOST)
-    return next((f"its {key} is no count" for key in odd), None)
+def _odd_entry(error: ErrorDetails) -> str:
+    """A sentence on an entry that is not of its key's kind."""
+    key, *within = error["loc"]
+    if key == "files" and within:
+        return _ODD_FILE.format(within[0])
+    if key == "release":
+        return "its release is no date"
+    if error["type"] == "missing":
+        return f"has no {key}"
+    is_counted = key in ("left_out", "together_with") or error["type"].startswith(("int", "less", "greater"))
+    return f"its {key} is no count" if is_counted else f"its {key} is none"
 
 
-def _together(stated: Any) -> list[Any]:
-    """The counts under `together_with`, or None in place of what is no count of another series."""
-    series = f"({NAMED}/)?{NAMED}"  # of another product, with its name
-    if not isinstance(stated, dict) or not all(re.fullmatch(series, name, re.ASCII) for name in stated):
-        return [None]
-    return [
-        count
-        for one in stated.values()
-        for count in (one.values() if isinstance(one, dict) and one.keys() <= TOGETHER else [None])
-    ]
-
-
-def _more_than_a_file(name: str, stated: Mapping[str, Any]) -> str | None:
-    if name not in DOCUMENTS and table_of(name) not in TABLES:
+def _odd_file(name: str, stated: StatedFile) -> str | None:
+    """A sentence on a file that no release has, or of which too much is stated; None if it is none."""
+    is_table = table_of(name) in TABLES
+    if not is_table and name not in DOCUMENTS:
         return f"names a file {name}, which no release has"
-    rows = stated.get("rows", 0)
-    is_counted = type(rows) is int and 0 <= rows <= MOST
-    if stated.keys() != ({"sha256", "rows"} if name.endswith(SUFFIX) else {"sha256"}) or not is_counted:
-        return f"must state sha256 of {name}, and rows if it is a table, and nothing else"
-    return None
+    return None if is_table == (stated.rows is not None) else _ODD_FILE.format(name)
 
 
-def _not_in_parts(files: Mapping[str, Mapping[str, Any]]) -> str | None:
+_ODD_FILE = "must state sha256 of {}, and rows if it is a table, and nothing else"
+
+
+def _not_in_parts(files: Mapping[str, StatedFile]) -> str | None:
     """A sentence on parts of tables that are named wrongly; None if none are."""
     for table in TABLES:
         names = sorted(name for name in files if table_of(name) == table)
@@ -325,7 +287,7 @@ def _not_in_parts(files: Mapping[str, Mapping[str, Any]]) -> str | None:
             return f"names both {table}{SUFFIX} and parts of it"
         if names != [f"{table}/{part_name(number)}" for number in range(len(names))]:
             return f"names {len(names)} parts of {table} that are not those from {part_name(0)} on"
-        *rows, last = (files[name]["rows"] for name in names)
+        *rows, last = (files[name].rows or 0 for name in names)
         if rows and (len({*rows}) > 1 or not 0 < last <= rows[0]):
             return f"states parts of {table} of different sizes: only the last may have fewer rows"
     return None

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from republish.orchestration.audit.command import audit
 from republish.orchestration.readers.datapackage.folder import texts_of_package
-from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, Described, manifest, sums
+from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, Manifest, manifest, sums
 from republish.orchestration.storage.parts import part_name, table_of
 from republish.orchestration.storage.store import SUMS, sha256, write_table
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
@@ -58,16 +58,14 @@ def write_manifests(series, declared, **described):
             "n": n,
             "format": "generalization",
             "principle": declared.principle.model_dump(mode="json"),
-            "counts": {
-                "tuples": len(microdata),
-                "groups": microdata["group_id"].n_unique(),
-                "counterfeits": pl.read_parquet(folder / "counterfeits.parquet")["count"].sum(),
-                "held_back": 0,
-            },
+            "tuples": len(microdata),
+            "groups": microdata["group_id"].n_unique(),
+            "counterfeits": pl.read_parquet(folder / "counterfeits.parquet")["count"].sum(),
+            "held_back": 0,
             "contract_sha256": "0" * 64,
             "previous": before,
         }
-        written = manifest(Described(**stated | described), folder)
+        written = manifest(Manifest(**stated | described), folder)
         (folder / "manifest.json").write_text(json.dumps(written))
         before = sha256(folder / "manifest.json")
 

@@ -416,9 +416,9 @@ def test_releases_before_a_forgetting_are_made_again_first(
     again = make(elsewhere.series(machine), THIRD)
     assert published(machine) == published(home)
     with pytest.raises(HomeError, match=r"3 people who were forgotten at 20.*--again --delete"):
-        refuse_unforgotten(again.home, "hospital", "v1", "2024-10-01")
+        refuse_unforgotten(again, "2024-10-01")
     forget(again, whom, again=False)  # that is more than was asked for
-    refuse_unforgotten(again.home, "hospital", "v1", "2024-10-01")
+    refuse_unforgotten(again, "2024-10-01")
 
 
 def test_without_a_word_about_people_who_were_forgotten_a_new_release_waits(home, backup, elsewhere, machine):
