@@ -12,22 +12,56 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final, Literal
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from republish.anonymize.errors import PublishedFolderError, SignatureError
 from republish.orchestration.storage.manifest import MANIFEST, TABLES, is_release, release_folders
 from republish.orchestration.storage.parts import table_of
-from republish.orchestration.storage.store import read_json, sha256, write_together
+from republish.orchestration.storage.store import json_text, read_json, sha256, write_together
 
 SIGNED, SIGNATURE = "audit.signed.json", "audit.sig"
 PASSPHRASE_VARIABLE = "REPUBLISH_SIGN_PASSPHRASE"  # noqa: S105 - its name alone
-FORMAT = "republish signed audit 1"
+FORMAT: Final = "republish signed audit 1"
 MAKE_ONE = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
 TAKE_PUBLIC = "take it from the private key with: openssl pkey -in key.pem -pubout -out key.pub"
+
+
+def _file_name(name: str) -> str:
+    """A name without a folder before it, but that of a table's parts."""
+    if Path(name).name != name and table_of(name) not in TABLES:
+        raise ValueError(f"{name}: is no file of a release or a report")
+    return name
+
+
+Digests = dict[Annotated[str, AfterValidator(_file_name)], str]
+"""SHA-256 (hex) of files, by name."""
+
+
+class AuditedRelease(BaseModel, frozen=True):
+    """A release that a signed audit is about."""
+
+    series: str
+    release: str
+    files: Digests
+    """Its manifest, or each of its files where there is no manifest, as they were when they were attacked."""
+
+
+class Statement(BaseModel, frozen=True):
+    """What was signed. The auditor may have stated more in it, which is not looked at."""
+
+    format: Literal["republish signed audit 1"]
+    date: str
+    auditor: str | None = None
+    verdict: str
+    key: str
+    """The fingerprint of the auditor's public key."""
+    report: Digests
+    releases: list[AuditedRelease]
 
 
 def load_private_key(file: Path) -> Ed25519PrivateKey:
@@ -113,7 +147,7 @@ def sign_report(
         "report": {file.name: sha256(file) for file in report},
         "releases": list(releases),
     }
-    content = (json.dumps(statement, indent=2, ensure_ascii=False) + "\n").encode()
+    content = json_text(statement).encode()
     signed, signature = write_together(folder, {SIGNED: content, SIGNATURE: key.sign(content)})
     return signed, signature
 
@@ -133,8 +167,10 @@ def fingerprint(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(encoded).hexdigest()
 
 
-def verify_report(folder: Path, key: Ed25519PublicKey) -> dict[str, Any]:
-    """Check a signed report: its signature, and every file of it that is there; returns what was signed.
+def verify_report(folder: Path, key: Ed25519PublicKey) -> tuple[Statement, list[str]]:
+    """Check a signed report: its signature, and every file of it that is there.
+
+    Returns what was signed, and the names of these files.
 
     Parameters
     ----------
@@ -162,41 +198,22 @@ def verify_report(folder: Path, key: Ed25519PublicKey) -> dict[str, Any]:
             f"{signature}: is no signature of {SIGNED} under this key (SHA-256 {fingerprint(key)}): what was"
             " signed was changed, or somebody else signed it"
         ) from None
-    statement = read_json(signed)
-    if statement is None or not _is_statement(statement) or statement["key"] != fingerprint(key):
+    try:
+        statement = Statement.model_validate(read_json(signed))
+    except ValidationError:
+        statement = None
+    if statement is None or statement.key != fingerprint(key):
         raise SignatureError(f"{signed}: is signed, and not in the format {FORMAT}")
-    found = [name for name in statement["report"] if (folder / name).is_file()]
+    found = [name for name in statement.report if (folder / name).is_file()]
     if not found:
-        raise SignatureError(f"{folder}: has none of the report's files: {', '.join(statement['report'])}")
+        raise SignatureError(f"{folder}: has none of the report's files: {', '.join(statement.report)}")
     for name in found:
-        if sha256(folder / name) != statement["report"][name]:
+        if sha256(folder / name) != statement.report[name]:
             raise SignatureError(f"{folder / name}: was changed after it was signed (other SHA-256)")
-    return {**statement, "found": found}
+    return statement, found
 
 
-def _is_statement(statement: Mapping[str, Any]) -> bool:
-    """Whether what was signed has a statement's parts, and names files without their folders."""
-    report, releases = statement.get("report"), statement.get("releases")
-    words = [statement.get(part) for part in ("key", "date", "verdict")]
-    return (
-        statement.get("format") == FORMAT
-        and all(isinstance(word, str) for word in words)
-        and isinstance(statement.get("auditor"), str | None)
-        and _are_files(report)
-        and isinstance(releases, list)
-        and all(isinstance(one, dict) and _are_files(one.get("files")) for one in releases)
-        and all(isinstance(one.get(part), str) for one in releases for part in ("series", "release"))
-    )
-
-
-def _are_files(stated: Any) -> bool:
-    return isinstance(stated, dict) and all(
-        (Path(name).name == name or table_of(name) in TABLES) and isinstance(digest, str)
-        for name, digest in stated.items()
-    )
-
-
-def verify_releases(published: Path, statement: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def verify_releases(published: Path, statement: Statement) -> tuple[list[str], list[str]]:
     """Check that published releases are those that a signed audit is about.
 
     Returns the names of these, and of the releases of the series that were published after all of them, which
@@ -207,7 +224,7 @@ def verify_releases(published: Path, statement: Mapping[str, Any]) -> tuple[list
     published
         A release, a series, or another tool's file or folder of files.
     statement
-        What `verify_report` returned.
+        What was signed (`verify_report`).
 
     Raises
     ------
@@ -217,11 +234,11 @@ def verify_releases(published: Path, statement: Mapping[str, Any]) -> tuple[list
     """
     series, places = _places(published)
     audited = {
-        one["release"]: one["files"]
-        for one in statement["releases"]
-        if one["series"] == series or (series is None and MANIFEST not in one["files"])
+        one.release: one.files
+        for one in statement.releases
+        if one.series == series or (series is None and MANIFEST not in one.files)
     }
-    named = ", ".join(sorted({f"{one['series']} {one['release']}" for one in statement["releases"]}))
+    named = ", ".join(sorted({f"{one.series} {one.release}" for one in statement.releases}))
     is_one = is_release(published) or published.is_file()
     since = [release for release in places if audited and not is_one and release > max(audited)]
     for release, place in places.items():

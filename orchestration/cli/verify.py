@@ -104,13 +104,13 @@ def _verify_signature(published: Path, report: Path, public_key: Path) -> None:
     from republish.orchestration.unforeseen import named
 
     with named(report):
-        statement = verify_report(report, load_public_key(public_key))
+        statement, found = verify_report(report, load_public_key(public_key))
         releases, since = verify_releases(published, statement)
     count = "1 release" if len(releases) == 1 else f"{len(releases)} releases"
     for line in (
-        f"{', '.join(statement['found'])}: as signed under the key with SHA-256 {statement['key']}",
-        f"{count} as audited on {statement['date']} by {statement['auditor'] or 'nobody named'}",
-        f"The audit's verdict: {statement['verdict']}",
+        f"{', '.join(found)}: as signed under the key with SHA-256 {statement.key}",
+        f"{count} as audited on {statement.date} by {statement.auditor or 'nobody named'}",
+        f"The audit's verdict: {statement.verdict}",
         *([f"published since, and not audited: {', '.join(since)}"] if since else []),
     ):
         out.print(as_data(line))

@@ -74,7 +74,7 @@ def folder(audited, tmp_path):
 
 
 def verify(folder, place="published/hospital/v1"):
-    statement = verify_report(folder / "report", load_public_key(folder / "key.pub"))
+    statement, _ = verify_report(folder / "report", load_public_key(folder / "key.pub"))
     return verify_releases(folder / place, statement)
 
 
