@@ -38,7 +38,7 @@ def backup(
     """Back up a home into one file: key, private and published releases, history, log, and Dagster's tables.
 
     It can be made at any time. While a step of a release is made, it waits for the end of that step; releases
-    wait a moment for it. The file has your people in it: only you can read it, and it belongs where the
+    wait until it is done. The file has your people in it: only you can read it, and it belongs where the
     snapshots may lie. A key from REPUBLISH_KEY is not in it.
     """
     from republish.anonymize.errors import HomeError

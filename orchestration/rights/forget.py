@@ -37,7 +37,6 @@ from republish.orchestration.storage.replacing import replace_files, replacing
 from republish.orchestration.storage.sealed import read_sealed, write_sealed
 from republish.orchestration.storage.store import (
     clear_partial,
-    clear_staged,
     read_json,
     read_table,
     sha256,
@@ -102,7 +101,6 @@ def forget(
         _all_locked(series, (".lock",) if releasing else (RELEASING, ".lock")),
         replacing(home, root, f"the people of {product}") as staged,
     ):
-        clear_staged(home)
         for name in _names(series):
             note_last(series.other(name))
         more = persons()

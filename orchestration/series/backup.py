@@ -1,4 +1,4 @@
-"""Backups of a home: made while releases are made, restored elsewhere, and what went out in between.
+"""Backups of a home: made between the steps of releases, restored elsewhere, and what went out in between.
 
 What is in a backup is what is in a home, with the people in it. So is the key, unless it is left out: without
 the key no series can go on, and it would protect little, for the snapshots lie beside it in the clear.
@@ -7,13 +7,12 @@ the key no series can go on, and it would protect little, for the snapshots lie 
 from __future__ import annotations
 
 import datetime as dt
-import errno
 import os
 import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -24,35 +23,18 @@ from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.series.pending_erasures import note_forgettings, note_unknown
 from republish.orchestration.series.place import Place
 from republish.orchestration.series.releases_after_backup import note_since
-from republish.orchestration.storage.home import Home, only_one, private_folder, public_folder, with_room
+from republish.orchestration.storage.home import Home, only_one, private_folder, public_folder
 from republish.orchestration.storage.leftovers import settle
-from republish.orchestration.storage.log import LOG, lines_since, note
+from republish.orchestration.storage.log import lines_since, note
 from republish.orchestration.storage.manifest import MANIFEST, release_folders, verify_series
-from republish.orchestration.storage.packed import half_written, pack, unpack
+from republish.orchestration.storage.packed import pack, unpack
 from republish.orchestration.storage.replacing import settle_replacing
-from republish.orchestration.storage.store import (
-    BACKING_UP,
-    INTO,
-    PARTIAL,
-    STAGED,
-    clear_packed,
-    clear_partial,
-    make_public,
-    sha256,
-    write_text,
-)
+from republish.orchestration.storage.store import PARTIAL, clear_partial, make_public, sha256
 
 FORM = 1
 """Raised when a backup is another thing."""
-NOT_KEPT = re.compile(
-    rf"{re.escape(STAGED)}|{re.escape(INTO)}|\.(.*-)?lock|\.releasing|\..*{re.escape(PARTIAL)}"
-)
-"""Names of locks, and of what is half written."""
-IN_THE_HOME = (
-    "A backup has copies of the history, the log and Dagster's tables there for a moment. Make room for them"
-    " (republish tidy deletes old runs); nothing was backed up"
-)
-"""What is said where the home is full."""
+NOT_KEPT = re.compile(rf"\.(.*-)?lock|\.releasing|\..*{re.escape(PARTIAL)}|.*\.db-(wal|shm|journal)")
+"""Names of locks, of what is half written, and of what belongs to open tables of Dagster's."""
 PATIENCE = 24 * 3600
 """Seconds that a backup waits for the step of a release to end."""
 
@@ -75,7 +57,7 @@ class Backup:
 
 
 def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
-    """Pack a home into one file. Releases may be made meanwhile: a step of theirs is waited for, no more.
+    """Pack a home into one file. A step of a release is waited for, and none is made meanwhile.
 
     Parameters
     ----------
@@ -95,24 +77,19 @@ def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
         raise HomeError(f"{file}: is there already. Name another file by --out")
     if file.absolute().is_relative_to(home.path):
         raise HomeError(f"{file}: is in the home that is to be backed up. Name a file outside of it by --out")
-    with (
-        only_one(private_folder(file.parent), f"a backup in {file.parent}", name=BACKING_UP),
-        only_one(home.path, f"a backup of {home.path}", name=BACKING_UP, patience=PATIENCE),
-    ):
-        clear_packed(home)
+    with only_one(private_folder(file.parent), f"a backup in {file.parent}", name=".backup-lock"):
         clear_partial(file.parent)
         settle(home)
-        with _at_one_moment(home, with_key=with_key) as staged:
-            has_key = (staged / "secret.key").exists()
-            made = Backup(file, now.isoformat(timespec="seconds"), _published(Home(staged)), has_key, {})
+        with _quiet(home):
+            has_key = with_key and (home.path / "secret.key").exists()
+            made = Backup(file, now.isoformat(timespec="seconds"), _published(home), has_key, {})
             described = {
                 "form": FORM,
                 "software_version": version("republish"),
                 "fingerprint": _fingerprint(home),
                 **{name: getattr(made, name) for name in ("at", "releases", "has_key")},
             }
-            write_text(home.path / INTO, f"{half_written(file).absolute()}")
-            pack(staged, file, described, _seal_key(home))
+            pack(_files(home, with_key=with_key), file, described, _seal_key(home))
         note(home, "backup", has_key=has_key)
     return made
 
@@ -235,30 +212,6 @@ def _published(home: Home) -> dict[str, tuple[str, ...]]:
 
 
 @contextmanager
-def _at_one_moment(home: Home, *, with_key: bool) -> Iterator[Path]:
-    """A folder with all files of a home as they are while no step of a release, and nothing else, is at work.
-
-    Files are replaced and never written to, so a link to one is a copy. What is written to is copied.
-    """
-    staged = home.path / STAGED
-    shutil.rmtree(staged, ignore_errors=True)
-    try:
-        with with_room(home.path, IN_THE_HOME), _quiet(home):
-            for path in _files(home.path):
-                name = path.relative_to(home.path)
-                if name.parts[0] != home.dagster.name and (with_key or name != Path("secret.key")):
-                    is_written_to = len(name.parts) == 1 and name.name.startswith((LOG, home.history.name))
-                    _take(path, staged / name, linked=not is_written_to)
-        with with_room(home.path, IN_THE_HOME):
-            for path in _files(home.dagster):
-                _take_of_dagster(path, staged / path.relative_to(home.path))
-        yield staged
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
-        (home.path / INTO).unlink(missing_ok=True)
-
-
-@contextmanager
 def _quiet(home: Home) -> Iterator[None]:
     """No step of any release is made meanwhile, nothing is published, and nothing logged."""
     with ExitStack() as held:
@@ -272,43 +225,26 @@ def _quiet(home: Home) -> Iterator[None]:
         yield
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """All files below a folder that are worth keeping."""
-    for place, folders, files in os.walk(folder, followlinks=True):
-        folders[:] = [name for name in folders if not NOT_KEPT.fullmatch(name)]
-        yield from (Path(place, name) for name in files if not NOT_KEPT.fullmatch(name))
+def _files(home: Home, *, with_key: bool) -> Iterator[tuple[str, Path | bytes]]:
+    """All files of a home that are worth keeping, by name."""
+    for place, folders, names in os.walk(home.path, followlinks=True):
+        folders[:] = sorted(name for name in folders if not NOT_KEPT.fullmatch(name))
+        for path in (Path(place, name) for name in sorted(names) if not NOT_KEPT.fullmatch(name)):
+            content = _tables(path) if path.is_relative_to(home.dagster) and path.suffix == ".db" else path
+            if content is not None and (with_key or path != home.path / "secret.key"):
+                yield path.relative_to(home.path).as_posix(), content
 
 
-def _take(path: Path, place: Path, *, linked: bool) -> None:
-    private_folder(place.parent)
-    with suppress(FileNotFoundError):  # a series may be begun at this moment: nothing of it is published yet
-        try:
-            if linked:
-                place.hardlink_to(path)
-                return
-        except OSError:  # this file system has no links, or the home has several
-            pass
-        shutil.copyfile(path, place)
+def _tables(path: Path) -> bytes | None:
+    """Tables of Dagster's, which may be written to at this moment; None if they can't be read.
 
-
-def _take_of_dagster(path: Path, place: Path) -> None:
-    """A file of Dagster's; its tables may be written to at this moment. No release needs any of them."""
-    if path.name.endswith(("-wal", "-shm", "-journal")):
-        return
-    if path.suffix != ".db":
-        _take(path, place, linked=False)
-        return
-    private_folder(place.parent)
+    No release needs any of them.
+    """
     try:
-        with (
-            closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as tables,
-            closing(sqlite3.connect(place)) as copy,
-        ):
-            tables.backup(copy)
-    except sqlite3.Error as error:
-        place.unlink(missing_ok=True)
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as tables:
+            return tables.serialize()
+    except sqlite3.Error:
+        return None
 
 
 def _seal_key(home: Home) -> bytes:

@@ -16,7 +16,7 @@ from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import only_one
 from republish.orchestration.storage.manifest import verify_release
 from republish.orchestration.storage.replacing import settle_replacing
-from republish.orchestration.storage.store import clear_partial, clear_staged
+from republish.orchestration.storage.store import clear_partial
 
 
 @contextmanager
@@ -51,7 +51,6 @@ def locked(series: Series) -> Iterator[None]:
     """Check that a series is unchanged, then lock it. Raises as `locked_for` does."""
     with only_one(series.private_folder, f"series {series.name}"):
         settle_replacing(series.home, series.private_folder.parent)
-        clear_staged(series.home)
         clear_partial(series.private_folder)
         on_disk = check(series)
         clear_partial(series.published_folder)

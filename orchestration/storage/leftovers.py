@@ -10,7 +10,7 @@ from pathlib import Path
 from republish.orchestration.storage.home import Home, if_free
 from republish.orchestration.storage.replacing import settle_replacing
 from republish.orchestration.storage.scratch import clear_scratch
-from republish.orchestration.storage.store import PARTIAL, clear_staged
+from republish.orchestration.storage.store import PARTIAL
 
 _log = logging.getLogger(__name__)
 
@@ -31,10 +31,6 @@ def settle(home: Home, product: str = "*") -> None:
         If something can't be finished.
     """
     clear_scratch()
-    try:
-        clear_staged(home)
-    except PermissionError:
-        _log.warning("%s: has what a backup that was killed left. This account may not remove it", home.path)
     for root in sorted(path for path in home.path.glob(f"private/{product}") if path.is_dir()):
         settle_replacing(home, root)
         for series in sorted(path for path in root.glob("[!.]*") if path.is_dir()):

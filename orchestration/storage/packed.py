@@ -9,14 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import tarfile
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from republish.anonymize.errors import HomeError
 from republish.orchestration.storage.home import NO_ROOM, no_room, private_folder, sync
-from republish.orchestration.storage.sealed import read_sealed, write_sealed
-from republish.orchestration.storage.store import PARTIAL, read_json
+from republish.orchestration.storage.sealed import read_sealed, sealed
+from republish.orchestration.storage.store import PARTIAL, json_text, read_json
 
 LIST = "backup.json"
 """The last member: what the backup is of, and `files`, the SHA-256 (hex) of each by its name."""
@@ -24,13 +26,15 @@ ANOTHER = "Take another backup"
 BLOCK = 2**20
 
 
-def pack(folder: Path, file: Path, described: Mapping[str, Any], key: bytes) -> int:
-    """Pack the files below a folder into one, which appears whole or not at all; returns their number.
+def pack(
+    files: Iterable[tuple[str, Path | bytes]], file: Path, described: Mapping[str, Any], key: bytes
+) -> None:
+    """Pack files into one, which appears whole or not at all.
 
     Parameters
     ----------
-    folder
-        Nothing in it may change meanwhile, and it has no file `backup.json` yet.
+    files
+        Each by the name that it is to have: a path, or what is in it. None of them may change meanwhile.
     file
         Must not exist; it is for its owner alone.
     described
@@ -39,15 +43,14 @@ def pack(folder: Path, file: Path, described: Mapping[str, Any], key: bytes) -> 
         What the list is sealed with.
     """
     private_folder(file.parent)
-    partial = half_written(file)
+    partial = file.with_name(f".{file.name}{PARTIAL}")
     digests = {}
     try:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as stream, tarfile.open(fileobj=stream, mode="w") as packed:
-            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-                digests[_name(path, folder)] = _add(packed, path, folder)
-            write_sealed(folder / LIST, {**described, "files": digests}, key)
-            _add(packed, folder / LIST, folder)
+            for name, content in files:
+                digests[name] = _add(packed, name, content)
+            _add(packed, LIST, json_text(sealed({**described, "files": digests}, key)).encode())
         sync(partial)
         partial.rename(file)
         sync(file.parent)
@@ -58,12 +61,6 @@ def pack(folder: Path, file: Path, described: Mapping[str, Any], key: bytes) -> 
         ) from None
     finally:
         partial.unlink(missing_ok=True)
-    return len(digests)
-
-
-def half_written(file: Path) -> Path:
-    """The file that becomes the packed one."""
-    return file.with_name(f".{file.name}{PARTIAL}")
 
 
 def unpack(file: Path, folder: Path, key: Callable[[Mapping[str, Any]], bytes]) -> dict[str, Any]:
@@ -111,12 +108,16 @@ def unpack(file: Path, folder: Path, key: Callable[[Mapping[str, Any]], bytes]) 
     return listed
 
 
-def _add(packed: tarfile.TarFile, path: Path, folder: Path) -> str:
+def _add(packed: tarfile.TarFile, name: str, content: Path | bytes) -> str:
     """Add a file; returns the digest of the bytes that were added. Whose it was is nobody's concern."""
-    member = tarfile.TarInfo(_name(path, folder))
-    with path.open("rb") as stream:
-        known = os.fstat(stream.fileno())
-        member.size, member.mtime, member.mode = known.st_size, int(known.st_mtime), 0o600
+    member = tarfile.TarInfo(name)
+    member.mode = 0o600
+    with BytesIO(content) if isinstance(content, bytes) else content.open("rb") as stream:
+        if isinstance(content, bytes):
+            member.size, member.mtime = len(content), int(time.time())
+        else:
+            known = os.fstat(stream.fileno())
+            member.size, member.mtime = known.st_size, int(known.st_mtime)
         read = _Digested(stream)
         packed.addfile(member, read)
     return read.digest.hexdigest()
@@ -151,7 +152,3 @@ def _extracted(file: Path, packed: tarfile.TarFile, folder: Path) -> Iterator[tu
             os.fsync(stream.fileno())
         os.utime(path, (member.mtime, member.mtime))
         yield str(name), digest.hexdigest()
-
-
-def _name(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix()

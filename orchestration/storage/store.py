@@ -21,9 +21,7 @@ from republish.anonymize.errors import HomeError
 from republish.orchestration.limits import check
 from republish.orchestration.storage.home import (
     NO_ROOM,
-    Home,
     for_the_group,
-    if_free,
     no_room,
     private_folder,
     sync,
@@ -36,13 +34,6 @@ SUMS = "SHA256SUMS"
 """The digests of all files of a published folder, its manifest included, as coreutils check them."""
 PARTIAL = ".partial"
 """A half-written file is named `.<name>.partial`, lies beside its place, and never counts."""
-
-STAGED = ".backup"
-"""In the home, while it is backed up: links to its files as they were at one moment."""
-INTO = ".backup-into"
-"""In the home meanwhile: the path of the file, half written, that it is packed into."""
-BACKING_UP = ".backup-lock"
-"""The lock of a home that is backed up, and of a folder of backups."""
 
 
 def write_table(file: Path, table: pl.DataFrame) -> None:
@@ -196,32 +187,6 @@ def clear_partial(folder: Path) -> None:
             shutil.rmtree(partial)
         else:
             partial.unlink()
-
-
-def clear_staged(home: Home) -> None:
-    """Remove what a backup that was killed left of everybody in a home, and where it was packed.
-
-    What a live backup has is left alone.
-    """
-    if (home.path / STAGED).exists() or (home.path / INTO).exists():
-        with if_free(home.path, BACKING_UP) as is_dead:
-            if is_dead:
-                shutil.rmtree(home.path / STAGED, ignore_errors=True)
-                clear_packed(home)
-
-
-def clear_packed(home: Home) -> None:
-    """Remove the file that a backup had packed half when it was killed, and the note on it.
-
-    Whoever calls holds the home's lock of backups.
-    """
-    noted = home.path / INTO
-    if noted.exists():
-        half = Path(noted.read_text(encoding="utf-8"))
-        if half.name.startswith(".") and half.name.endswith(PARTIAL) and half.is_file():
-            half.unlink()
-            _log.warning("%s: was left by a backup that was killed, and is removed", half)
-        noted.unlink()
 
 
 def read_table(file: Path, columns: list[str] | None = None) -> pl.DataFrame:

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from republish.anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
 from republish.orchestration.cli.app import app
-from republish.orchestration.cli.releasing import releases_to_make
 from republish.orchestration.rights.forget import forget, what_is_kept
 from republish.orchestration.series.backup import back_up, restore
 from republish.orchestration.series.homes import refuse_other_home
@@ -282,47 +281,14 @@ def test_a_restoration_that_is_killed_leaves_no_home_and_can_be_run_again(backup
 
 def test_a_backup_that_is_killed_leaves_no_file_and_can_be_made_again(home, key_in_home, machine, tmp_path):
     file = tmp_path / "backups/monday.tar"
+    before = everything(home)
     assert not killed_at(0, lambda: back_up(Home(home), file))
+    assert everything(home) == before
     assert not file.exists()
     back_up(Home(home), file)
     assert sorted(path.name for path in file.parent.iterdir()) == [".backup-lock", "monday.tar"]
-    assert not (home / ".backup").exists()
     restore(file, machine, None, nothing_later=True)
     assert published(machine) == published(home)
-
-
-@pytest.mark.parametrize("command", ["forget", "release", "tidy"])
-def test_what_a_backup_that_was_killed_left_of_everybody_is_gone(hospital, home, key_in_home, command):
-    assert not killed_at(0, lambda: back_up(Home(home), home.parent / "monday.tar"))
-    assert (home / f".backup/private/hospital/v1/{FIRST}/snapshot.parquet").exists()
-    if command == "forget":
-        forget(hospital.series(home), hospital.snapshot(FIRST)["patient_id"].to_list()[:3], again=True)
-    elif command == "release":
-        releases_to_make(hospital.series(home), None)
-    else:
-        CliRunner().invoke(app, ["tidy", "--home", str(home), "--delete"], catch_exceptions=False)
-    assert not (home / ".backup").exists()
-
-
-def test_the_half_written_file_of_a_backup_that_was_killed_is_gone_wherever_it_lies(
-    home, key_in_home, tmp_path
-):
-    back_up(Home(home), tmp_path / "one/monday.tar")
-    half = (tmp_path / "one/monday.tar").rename(tmp_path / "one/.monday.tar.partial")
-    (home / ".backup-into").write_text(f"{half}")
-    back_up(Home(home), tmp_path / "another/tuesday.tar")
-    assert not half.exists()
-    assert not (home / ".backup-into").exists()
-    back_up(Home(home), half.with_name("monday.tar"))
-
-
-def test_what_a_backup_has_that_is_being_made_is_left_alone(hospital, home, key_in_home):
-    (home / ".backup").mkdir()
-    with only_one(home, "a backup", name=".backup-lock"):
-        releases_to_make(hospital.series(home), None)
-        assert (home / ".backup").exists()
-    releases_to_make(hospital.series(home), None)
-    assert not (home / ".backup").exists()
 
 
 def test_a_backup_waits_for_the_step_that_is_being_made(home, key_in_home, tmp_path):
@@ -342,15 +308,6 @@ def test_a_backup_removes_what_a_killed_command_wrote_half(home, key_in_home):
     half.write_bytes(b"half")
     back_up(Home(home), home.parent / "monday.tar")
     assert not half.exists()
-
-
-def test_where_files_cannot_be_linked_they_are_copied(home, key_in_home, machine, tmp_path, monkeypatch):
-    def refuse(*_):
-        raise OSError
-
-    monkeypatch.setattr("pathlib.Path.hardlink_to", refuse)
-    restore(back_up(Home(home), tmp_path / "monday.tar").path, machine, None, nothing_later=True)
-    assert published(machine) == published(home)
 
 
 def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(hospital, tmp_path, elsewhere):
