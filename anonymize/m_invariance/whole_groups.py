@@ -4,6 +4,18 @@ Buckets receive equally many people of each of their values, whom lots choose; c
 that somebody left. The plan follows from numbers that stay the same if two values of a bucket are exchanged,
 for everybody who was ever in it: how many people of each value come, to all buckets together, and how many
 groups each bucket has. It never looks at how many people of a value are still there.
+
+**Proof that this tells nothing**, by the rules in docs/explanation/knows_algorithm.md. The adversary
+considers all reasonable tables: those that fit the published groups, with everybody in the bucket where they
+are and the known counts of each batch. Take one bucket, and exchange two values of its signature, u and w,
+for everybody who was ever in it. The result is again a reasonable table: by rule 1, each batch brought as
+many people with u as with w. By rule 2, the same numbers of groups are planned. By rule 3, lots, which depend
+on these numbers alone, send the same people to the same buckets with the same probability. By rule 4, the
+bucket has as many groups, because a maximum does not depend on the order of values. By rule 5, each grouping
+is as likely. So both tables would have been published like this with the same probability. Exchanges generate
+all permutations of the s values of a signature, and a person has each value in equally many of the permuted
+tables: each has the probability 1/s, at most 1/m. In a bucket of people whose value changed nobody is of a
+batch: an exchange changes no count, and rule 6 opens the same buckets. ∎
 """
 
 from __future__ import annotations

@@ -3,8 +3,26 @@
 Liu and Wang, Privacy streamliner, CODASPY 2012, section 3. N identifiers, V colors. Which colors a group
 takes is planned from the colors' sizes alone; which identifier of a color it takes is drawn by a secret order
 of all identifiers. So the draw treats all tables alike in which the people of a group have exchanged their
-values, and that is what keeps an adversary who knows the algorithm at 1/l
-(docs/explanation/streamliner.md has the proof).
+values, and that is what keeps an adversary who knows the algorithm at 1/l.
+
+**Proof for RIA and RDA.** Which colors a group takes depends on the colors' sizes alone; which person of a
+color is drawn depends on a secret order of all people, all orders being equally likely. Rename the people by
+any permutation: each output is then as likely as its renamed self was before. A permutation inside the
+published groups leaves the partition as it is. So all tables that fit the release are equally likely, and the
+probability of a value is its share of the group. ∎
+
+**Proof for GDA**, which looks at quasi-identifiers, so that people can't be renamed. It has two steps. (1) On
+the colors' sizes alone, the l most frequent colors (or a few more, where the rest would not be eligible) make
+a bucket, equally many people of each, until nobody is left. The secret order decides which people of a color
+go to which bucket. (2) Inside a bucket, the people of each color are put in line by weighted rank, and the
+i-th people of all lines are group i. Even for an adversary who knows who is in which bucket, all ways to
+distribute the bucket's values, equally often each, are equally likely. Step 2 treats all colors alike: if all
+people of two colors change colors, it publishes the same. With all permutations of the s >= l colors of a
+bucket equally likely, each person has each of them with probability 1/s. ∎
+
+**Table 7 as printed gives values away.** It lets quasi-identifiers choose the colors of a group. Four people
+are at 0, 1, 5 and 6, with the values a, a, b, c in some order, and l = 2: only one of the twelve tables leads
+to the groups {0, 6} with a, b and {1, 5} with a, c. Here colors are chosen by sizes.
 """
 
 from __future__ import annotations
