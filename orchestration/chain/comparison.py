@@ -1,6 +1,6 @@
 """Principles, their parameters and formats compared on the snapshots that are there, before publication.
 
-Each option is tried in memory on the same tables, from a first release on.
+Each option is a contract, whose first releases are rehearsed with the same snapshots.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any, get_args
 import polars as pl
 from pydantic import ValidationError
 
-from republish.anonymize.attack.measures.guessing import Guesses
 from republish.anonymize.columns import PSEUDONYM, VALUE, most_of
 from republish.anonymize.contract import Product, Schema, Sensitive
 from republish.anonymize.contract.combined import values_of
+from republish.anonymize.contract.expected import MEASURES
+from republish.anonymize.contract.product import Acceptance
 from republish.anonymize.contract.sensitive import with_level
 from republish.anonymize.errors import (
     AuditFailed,
@@ -24,21 +25,27 @@ from republish.anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
+from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.people.rows import different_people
 from republish.anonymize.principle.principle import Choice
 from republish.anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from republish.anonymize.utility.usefulness import information_lost, usefulness
-from republish.orchestration.chain.audit import Audit, Judged
-from republish.orchestration.chain.guessing import as_read, guessed
-from republish.orchestration.chain.making import AttackedCandidate, Clock, Remembered, audited, draw, promised
-from republish.orchestration.chain.snapshot import first_shard, look_at_snapshot
+from republish.orchestration.chain.audit import ATTACK
+from republish.orchestration.chain.delta import EXPECTED
+from republish.orchestration.chain.rehearsal import rehearsal, rehearse
+from republish.orchestration.chain.snapshot import Snapshot, kept_snapshot, look_at_snapshot
+from republish.orchestration.readers.datapackage.dated import undated
+from republish.orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_tables
 from republish.orchestration.series.series import Series
-from republish.orchestration.series.shards import Shard
+from republish.orchestration.series.shards import shards_of
 from republish.orchestration.snapshots.sources import source_of
+from republish.orchestration.storage.home import private_folder
 from republish.orchestration.storage.scratch import scratch_folder
 
 LADDER = (2, 3, 4, 6, 8, 10)
 """The values that are compared where none are named; the contract's own is one more."""
+OF_SNAPSHOTS = tuple(one for one in MEASURES if one not in {"counterfeits", "guessed"})
+"""Measures of a snapshot: a sample may have fewer people, and more of them alone with a value."""
 REFUSALS = (NotEligible, ValueChangeRefused, SnapshotError, AuditFailed)
 Say = Callable[[str], None]
 
@@ -77,8 +84,8 @@ class Compared:
     """The tables that options are tried on."""
 
     releases: tuple[str, ...]
-    tables: tuple[pl.DataFrame, ...]
-    """T(1), T(2), …: `identifier`, `pseudonym`, `qi_0`, …, `value`."""
+    snapshots: tuple[Snapshot, ...]
+    """Those of the releases."""
     people: int
     """People in the largest snapshot, or their rows where they may have several; more than in any table if
     these are samples."""
@@ -103,7 +110,7 @@ class Compared:
     @property
     def sampled(self) -> int:
         """People, or rows, in the largest table."""
-        return max(table.height for table in self.tables)
+        return max(one.table.height for one in self.snapshots)
 
     @property
     def most_frequent(self) -> float:
@@ -112,16 +119,16 @@ class Compared:
         Of several sensitive columns, it is that of the column in which it is largest.
         """
         return max(
-            float(most_of(values.value_counts()["count"]) or 0) / one.height
-            for one in self.tables
-            for values in values_of(one[VALUE], self.sensitive)
+            float(most_of(values.value_counts()["count"]) or 0) / one.table.height
+            for one in self.snapshots
+            for values in values_of(one.table[VALUE], self.sensitive)
         )
 
 
 def snapshots_to_compare(series: Series, most_releases: int, most_people: int, say: Say) -> Compared:
     """The first snapshots of a series, and of large ones the same people in each, chosen by lot.
 
-    The series is one that `with_home_untouched` returned.
+    The series is a rehearsed one (`rehearsal`).
 
     Raises
     ------
@@ -145,16 +152,16 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
         say(release)
         with scratch_folder() as folder:
             look_at_snapshot(series, release, folder)
-            table = first_shard(series, folder)
-        if table.is_empty():
+            snapshot = kept_snapshot(shards_of(series)[0].within(folder))
+        if snapshot is None or snapshot.table.is_empty():
             raise SnapshotError(f"{series.name} {release}: there is nobody in {source.place} to compare with")
-        found.append(table)
+        found.append(snapshot)
     if not found:
         raise SnapshotError(f"{series.name} {due[0]}: no snapshot yet in {source_of(file, due[0]).place}")
-    largest = max(found, key=len)
+    largest = max((one.table for one in found), key=len)
     if largest.height > most_people:
         last = largest[PSEUDONYM][most_people]  # they are in the order of pseudonyms, which is a lot
-        found = [table.filter(pl.col(PSEUDONYM) < last) for table in found]
+        found = [replace(one, table=one.table.filter(pl.col(PSEUDONYM) < last)) for one in found]
     several = different_people(largest, contract)
     return Compared(tuple(due[: len(found)]), tuple(found), largest.height, contract.sensitive, several)
 
@@ -227,10 +234,7 @@ def _said(contract: Product, name: str, choice: Choice) -> dict[str, Any]:
 def compare_options(
     series: Series, compared: Compared, asked: Sequence[Line], values: Sequence[int], say: Say
 ) -> Iterator[Option]:
-    """Every option, line by line: the values in order, and the largest that is not refused beside them.
-
-    The series is one that `with_home_untouched` returned.
-    """
+    """Every option, line by line: the values in order, and the largest that is not refused beside them."""
     for line in asked:
 
         def tried(value: int, line: Line = line) -> Option:
@@ -253,7 +257,7 @@ def compare_options(
 def compare_levels(series: Series, most_releases: int, most_people: int, say: Say) -> Iterator[Option]:
     """Every level of the hierarchy of each sensitive column that has one, with the contract's own number.
 
-    The series is one that `with_home_untouched` returned.
+    The series is a rehearsed one (`rehearsal`).
 
     Raises
     ------
@@ -298,66 +302,65 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
     )
     try:
         other = with_parameters(series.contract, declared)
-        changed, before, made = replace(series, file=replace(series.file, contract=other)), Remembered(), []
-        for number, (release, table) in enumerate(
-            zip(compared.releases, compared.tables, strict=True), start=1
-        ):
-            promises = promised(changed.contract, before.promises)
-            drawn = draw(Shard(changed), release, number, table, before, Clock())
-            figures, judged = drawn.candidate.figures, [Judged.of(drawn.attacked)]
-            found = audited(changed, release, judged, figures, promises[-1], drawn.corrected)
-            made.append((drawn, found))
-            before = Remembered(drawn.candidate.state, drawn.knowledge, promises)
+        contract = _of_first_releases(other, compared.releases)
+        with rehearsal(replace(series, file=replace(series.file, contract=contract)), anew=True) as tried:
+            made = []
+            for release, snapshot in zip(compared.releases, compared.snapshots, strict=True):
+                snapshot.keep(private_folder(tried.private(release)))
+                made.append(rehearse(tried, release))
+            return _with_figures(option, tried, compared, made)
     except ContractError as refusal:
         return replace(option, refused=refusal.faults[0][1])
     except REFUSALS as refusal:
         return replace(option, refused=str(refusal).removeprefix(f"{series.name} "))
-    return _with_figures(option, other, made)
 
 
-def _with_figures(
-    option: Option, contract: Product, made: Sequence[tuple[AttackedCandidate, Audit]]
-) -> Option:
+def _of_first_releases(contract: Product, releases: Sequence[str]) -> Product:
+    """A contract as one of the first releases of a series, of samples of the snapshots.
+
+    They are whatever the snapshots are like. The share that is guessed right is measured, and not judged.
+    """
+    accept = {one: Acceptance(what=(*contract.accepted(one), *OF_SNAPSHOTS)) for one in releases}
+    expect = contract.expect.model_copy(update={"guessed": 1.0})
+    begun: dict[str, Any] = {"shards": 1, "supersedes": None, "corrections": {}}
+    return contract.model_copy(update={**begun, "accept": accept, "expect": expect})
+
+
+def _with_figures(option: Option, tried: Series, compared: Compared, made: Sequence[ReleaseRecord]) -> Option:
     """Add what the releases of an option promise, were found to keep, and cost."""
+    verdicts = [{one.promise: one.table for one in record.verdicts} for record in made]
     probabilities = [
         row
-        for _, audit in made
-        for row in audit.findings.iter_rows(named=True)
+        for tables in verdicts
+        for row in tables[ATTACK]
         if row["bound"] == "at most" and row["found"] is not None and row["required"]
     ]
     named = [row for row in probabilities if row["promise"] == probabilities[0]["promise"]]
-    counted = [drawn.candidate.figures for drawn, _ in made]
-    worth = [found for found in (_worth(contract, drawn) for drawn, _ in made) if found is not None]
+    tables = [one.table for one in compared.snapshots]
+    counted = [record.counts for record in made if record.counts is not None]
+    worth = [_worth(tried, *one) for one in zip(compared.releases, tables, made, strict=True)]
     return replace(
         option,
         promised=max((row["required"] for row in named), default=None),
         best_guess=max((row["found"] for row in named), default=None),
-        learned=_learned(contract, [drawn for drawn, _ in made]),
+        learned=next((row["found"] for row in verdicts[-1][EXPECTED] if row["measure"] == "guessed"), None),
         counterfeits=_share(sum(one.counterfeits for one in counted), sum(one.tuples for one in counted)),
-        held_back=_share(
-            sum(one.held_back for one in counted), sum(drawn.people.height for drawn, _ in made)
-        ),
+        held_back=_share(sum(one.held_back for one in counted), sum(table.height for table in tables)),
         information_lost=_share(sum(lost for lost, _ in worth), len(worth)),
         median_error=_share(sum(error for _, error in worth), len(worth)),
     )
 
 
-def _worth(contract: Product, drawn: AttackedCandidate) -> tuple[float, float] | None:
-    """NCP and the median error of a release; None if nobody is in it."""
+def _worth(tried: Series, release: str, people: pl.DataFrame, made: ReleaseRecord) -> tuple[float, float]:
+    """NCP and the median error of a release."""
+    contract = tried.contract
     assert isinstance(contract, Schema)
-    if not drawn.candidate.figures.groups:
-        return None
-    tables, published, known = as_read(drawn.candidate, drawn.people, contract)
-    found = usefulness(principle_of(contract).format(contract), tables, published, contract, known)
+    release_format = principle_of(contract).format(contract)
+    published = read_tables(tried.private(release), CANDIDATE, made).items()
+    tables = release_format.internal({name: undated(one, release) for name, one in published}, contract)
+    known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
+    found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     return information_lost(found.widths, dict(contract.attributes())), found.median_error
-
-
-def _learned(contract: Product, made: Sequence[AttackedCandidate]) -> float | None:
-    """What is guessed right of the last release, after all releases; None if nobody is in it."""
-    found: Guesses | None = None
-    for drawn in made:
-        found = guessed(drawn.candidate, drawn.people, contract, None if found is None else found.clues)
-    return None if found is None else found.learned
 
 
 def _share(part: float, whole: float) -> float | None:

@@ -25,7 +25,7 @@ from republish.orchestration.chain.comparison import (
     lines,
     snapshots_to_compare,
 )
-from republish.orchestration.chain.dry_run import with_home_untouched
+from republish.orchestration.chain.rehearsal import rehearsal
 from republish.orchestration.cli.options import Form
 from republish.orchestration.cli.terminal import out, raw
 from republish.orchestration.cli.work import Work
@@ -81,20 +81,21 @@ def show_comparison(
     """
     if plot is not None and plot.suffix not in PICTURES:
         raise ContractError("--plot", [("", f"{plot.name} must end in {' or '.join(PICTURES)}")])
-    series = with_home_untouched(Series(file, Home.named(home, default_home(file))))
-    if parameter == LEVEL:
+    series = Series(file, Home.named(home, default_home(file)))
+    is_level = parameter == LEVEL
+    asked = [] if is_level else lines(file.contract, principles.split(",") if principles else None, parameter)
+    numbers = [] if is_level else _numbers(values, file.contract, parameter)
+    with rehearsal(series) as tried:
         with Work(series.name) as work:
             start_judge()
-            compared = snapshots_to_compare(series, most_releases, most_people, work.begin)
-            options = list(compare_levels(series, most_releases, most_people, work.begin))
-        return _shown(series, compared, options, form, plot)
-    asked = lines(file.contract, principles.split(",") if principles else None, parameter)
-    numbers = _numbers(values, file.contract, parameter)
-    with Work(series.name) as work:
-        start_judge()
-        compared = snapshots_to_compare(series, most_releases, most_people, work.begin)
-    with Work(series.name, parts=len(asked) * len(numbers)) as work:
-        options = list(compare_options(series, compared, asked, numbers, work.begin))
+            compared = snapshots_to_compare(tried, most_releases, most_people, work.begin)
+        with Work(series.name, parts=len(asked) * len(numbers)) as work:
+            found = (
+                compare_levels(tried, most_releases, most_people, work.begin)
+                if is_level
+                else compare_options(tried, compared, asked, numbers, work.begin)
+            )
+            options = list(found)
     return _shown(series, compared, options, form, plot)
 
 

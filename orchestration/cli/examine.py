@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import polars as pl
 
@@ -15,8 +14,7 @@ from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.orchestration.chain.arrival import has_arrived, misnamed
 from republish.orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
-from republish.orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
-from republish.orchestration.chain.rehearsal import rehearsal, rehearse
+from republish.orchestration.chain.rehearsal import held_back_next, rehearsal, rehearse
 from republish.orchestration.chain.snapshot import (
     KEPT,
     LEFT_OUT_STATED,
@@ -24,9 +22,13 @@ from republish.orchestration.chain.snapshot import (
     digest_of_source,
     first_shard,
     look_at_snapshot,
+    take_snapshot,
 )
 from republish.orchestration.expectations import start_judge
+from republish.orchestration.series.lock import check
 from republish.orchestration.series.predecessor import predecessor_of
+from republish.orchestration.series.recorded import verify_published
+from republish.orchestration.series.release_record import ReleaseRecord
 from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.missing import in_words
 from republish.orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
@@ -43,12 +45,12 @@ FEWEST_IN_A_SHARD, PEOPLE_IN_A_SHARD, MOST_IN_A_SHARD = 1_000_000, 2_000_000, 5_
 
 
 def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = False) -> int:
-    """Look at a series and its snapshots, and run the chain dry for the next release. Nothing is changed.
+    """Look at a series and its snapshots, and rehearse its next release. Nothing is changed.
 
     Parameters
     ----------
     every
-        Whether to run it for all snapshots that are there, one after the other.
+        Whether to rehearse those of all snapshots that are there, one after the other.
     profiles
         Whether to say what is in the columns of the next snapshot, and of those that are refused. The lowest
         and the highest values are people's: they are for the publisher's eyes alone.
@@ -58,51 +60,50 @@ def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = F
     int
         The exit code of the first refusal, as `republish release` would have it; 0 if nothing is refused.
     """
-    series, show = with_home_untouched(series), say if profiles else lambda _line: None
+    show = say if profiles else lambda _line: None
     due, first = series.calendar.due, series.file.first_release
     # The first snapshot may be looked at before its date.
     waiting = [release for release in due or [first] if not series.is_published(release)]
-    _say_what_is_there(series, waiting, say)
-    refusals: list[RepublishError] = []
-    try:
-        refuse_damaged(series)
-    except RepublishError as refusal:
-        say(f"  no release could be made: {refusal}")
-        refusals.append(refusal)
-    told = _Refused(series)
-    if every and not refusals and series.calendar.due:
-        waiting = _say_of_all(series, waiting, told, say, show)
-    _look_at_each(series, waiting, told, say, show, foresees=not refusals and not every)
-    told.say_all(say, show)
-    refusals += told.refusals
-    return refusals[0].exit_code if refusals else 0
+    with rehearsal(series) as tried:
+        _say_what_is_there(series, tried, waiting, say)
+        told, looked_at = _Refused(series, tried), waiting
+        try:
+            check(tried)
+            verify_published(tried)
+        except RepublishError as refusal:
+            say(f"  no release could be made: {told.as_released(refusal)}")
+            told.refusals.append(refusal)
+        else:
+            if every and due:
+                looked_at = _say_of_all(tried, waiting, told, say, show)
+            elif waiting:
+                _say_of_next(tried, waiting[0], told, say, show)
+                looked_at = waiting[1:]
+        _look_at_each(tried, looked_at, told, say)
+        others = [one for one in looked_at if one != waiting[0] and source_of(series.file, one).exists()]
+        if others and not every and not told.refusals:
+            say(
+                f"  only {waiting[0]} was tried: --all tries the other snapshots ({len(others):,}) as well,"
+                " each built on the one before"
+            )
+        told.say_all(say, show)
+    return told.refusals[0].exit_code if told.refusals else 0
 
 
-def _look_at_each(
-    series: Series, waiting: list[str], told: _Refused, say: Say, show: Say, *, foresees: bool
-) -> None:
-    """Look at each snapshot by itself, and at the first one also as the next release, if it `foresees`."""
-    absent = [release for release in waiting[1:] if not source_of(series.file, release).exists()]
+def _look_at_each(tried: Series, waiting: list[str], told: _Refused, say: Say) -> None:
+    """Look at each snapshot by itself. The first one that is missing says what is to be done."""
+    absent = [release for release in waiting if not source_of(tried.file, release).exists()]
     for release in waiting:
         if release in absent[1:]:
-            continue  # the first one that is missing says what is to be done
+            continue
         try:
-            is_next = release == waiting[0] and foresees
-            if is_next:
-                _say_changes(series, release, say)
-            with scratch_folder() as folder:
-                taken = _look_at_snapshot(series, release, folder, say)
-                if is_next:
-                    _foresee(series, release, taken, folder, say, show)
+            if _is_there(tried, release, say):
+                with scratch_folder() as folder:
+                    _say_taken(tried, release, look_at_snapshot(tried, release, folder), say)
         except RepublishError as refusal:
             told(release, refusal)
     if len(absent) > 1:
         say(f"  {absent[1]} to {absent[-1]}: {len(absent) - 1:,} more releases have no snapshot")
-    if foresees and not told.refusals and (others := [one for one in waiting[1:] if one not in absent]):
-        say(
-            f"  only {waiting[0]} was tried: --all tries the other snapshots ({len(others):,}) as well, each"
-            " built on the one before"
-        )
 
 
 SEVERAL_FAULTS, FIGURE = re.compile(r"\d+ faults in the snapshot\n"), re.compile(r"\d[\d,.:-]*")
@@ -134,22 +135,25 @@ class _Refused:
     """Refusals: a fault is said once, of all snapshots that have it, after all were looked at."""
 
     series: Series
+    tried: Series
+    """The series as it is rehearsed."""
     refusals: list[RepublishError] = field(default_factory=list)
     _faults: dict[str, _Fault] = field(default_factory=dict)
     """By what is the same: figures and dates differ."""
 
-    def __call__(self, release: str, refusal: RepublishError, tried_in: Path | None = None) -> None:
-        """Remember why a release would be refused.
+    def as_released(self, refusal: RepublishError) -> str:
+        """The words that `republish release` would have for it: they name the home that stays."""
+        return str(refusal).replace(f"{self.tried.home.path}", f"{self.series.home.path}")
 
-        `tried_in` is the home in which those before it were made, which nobody finds later.
-        """
+    def __call__(self, release: str, refusal: RepublishError, *, is_tried: bool = False) -> None:
+        """Remember why a release would be refused; `is_tried` if those before it would not."""
         self.refusals.append(refusal)
-        said = str(refusal).replace(f"{tried_in}/", "")
+        said = self.as_released(refusal)
         for where in (f"{self.series.name} {release}", source_of(self.series.file, release).where):
             said = said.removeprefix(f"{where}: ")
         is_several, added = SEVERAL_FAULTS.match(said), list[_Fault]()
         for fault in said[is_several.end() :].split("\n") if is_several else [said]:
-            new = _Fault(fault.strip(), tried_in is not None)
+            new = _Fault(fault.strip(), is_tried)
             same = self._faults.setdefault(FIGURE.sub("0", new.said), new)
             same.releases.append(release)
             same.other_figures |= same.said != new.said
@@ -165,40 +169,53 @@ class _Refused:
                 show(line)
 
 
-def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, show: Say) -> list[str]:
-    """Make the releases that are not published in a home of their own.
+def _say_of_all(tried: Series, waiting: list[str], told: _Refused, say: Say, show: Say) -> list[str]:
+    """Rehearse all releases that are not published.
 
     Returns those whose snapshots were not looked at: nothing can be built on a release that is refused.
     """
-    released, counted = 0, counted_in(series.contract)
-    with rehearsal(series) as tried:
-        for at, release in enumerate(waiting):
-            say_step(f"trying {release}")
-            if not source_of(series.file, release).exists():
-                rest = waiting[at:]
-                break
-            try:
-                if not released:
-                    _say_changes(series, release, say)
-                people, counts = rehearse(tried, release)
-            except RepublishError as refusal:
-                told(release, refusal, tried.home.path)
-                rest = waiting[at + 1 :]
-                break
+    released, counted = 0, counted_in(tried.contract)
+    rest: list[str] = []
+    for at, release in enumerate(waiting):
+        say_step(f"trying {release}")
+        if not source_of(tried.file, release).exists():
+            rest = waiting[at:]
+            break
+        try:
             if not released:
-                _say_advice(tried, release, people, first_shard(tried, tried.private(release)), say, show)
-            released += 1
-            say(f"  {release}: {people:,} {counted}, {_would_be_released(counts, counted)}")
-        else:
-            rest = []
-    if not told.refusals and released:
-        later = any(source_of(series.file, release).exists() for release in rest)
+                _say_changes(tried, release, say)
+            taken = take_snapshot(tried, release)
+            made = rehearse(tried, release)
+        except RepublishError as refusal:
+            told(release, refusal, is_tried=True)
+            return waiting[at + 1 :]
+        if not released:
+            _say_advice(tried, release, taken, say, show)
+        released += 1
+        say(f"  {release}: {taken.people:,} {counted}, {_would_be_released(_counts(made), counted)}")
+    if released:
+        later = any(source_of(tried.file, release).exists() for release in rest)
         which = "those before the missing one" if later else "all snapshots that are there"
         say(f"  {which} would be released ({released:,})")
     return rest
 
 
-def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
+def _say_of_next(tried: Series, release: str, told: _Refused, say: Say, show: Say) -> None:
+    """Rehearse the next release, and say what would become of it."""
+    try:
+        _say_changes(tried, release, say)
+        if not _is_there(tried, release, say):
+            refuse_changes(tried.file, release, predecessor_of(tried, release).declared)
+            return
+        taken = take_snapshot(tried, release)
+        _say_taken(tried, release, taken, say)
+        _say_advice(tried, release, taken, say, show)
+        _say_made(tried, release, rehearse(tried, release), say)
+    except RepublishError as refusal:
+        told(release, refusal)
+
+
+def _say_what_is_there(series: Series, tried: Series, waiting: list[str], say: Say) -> None:
     due, first = series.calendar.due, series.file.first_release
     arrived = [release for release in waiting if source_of(series.file, release).exists()]
     if arrived:
@@ -216,7 +233,7 @@ def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
     published = [release for release in due if release not in waiting]
     # A large source takes minutes to divide: that of the latest release is looked at.
     for release in published[-1:] if series.contract.shards > 1 else published:
-        if replaced := _replaced(series, release):
+        if replaced := _replaced(tried, release):
             say(f"  {release}: {replaced}")
 
 
@@ -244,17 +261,19 @@ def _replaced(series: Series, release: str) -> str | None:
     )
 
 
-def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> Taken | None:
-    """Say how many people there are; None if the snapshot has not arrived."""
-    if not has_arrived(series, release):
-        hint = misnamed(series, release)
-        say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}{hint}")
-        return None
-    taken, counted = look_at_snapshot(series, release, folder), counted_in(series.contract)
+def _is_there(tried: Series, release: str, say: Say) -> bool:
+    """Whether a snapshot has arrived; if it has not, this is said. Raises as `has_arrived` does."""
+    if has_arrived(tried, release):
+        return True
+    say(f"  {release}: no snapshot yet in {source_of(tried.file, release).place}{misnamed(tried, release)}")
+    return False
+
+
+def _say_taken(tried: Series, release: str, taken: Taken, say: Say) -> None:
+    """Say how many people a snapshot has, and how many are left out for want of a value."""
+    counted = counted_in(tried.contract)
     left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}), counted)
-    found = f"{taken.people:,} {counted}, no faults"
-    say(f"  {release}: {found}{left_out and f'; {left_out}'}")
-    return taken
+    say(f"  {release}: {taken.people:,} {counted}, no faults{left_out and f'; {left_out}'}")
 
 
 def _say_profile(table: pl.DataFrame | None, series: Series, say: Say) -> None:
@@ -274,33 +293,34 @@ def _say_changes(series: Series, release: str, say: Say) -> None:
         say(f"  {release}: changed since the release before: {line}")
 
 
-def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, say: Say, show: Say) -> None:
-    """Say what would become of the next release; what stands against it is raised."""
-    if taken is None:
-        refuse_changes(series.file, release, predecessor_of(series, release).declared)
-        return
-    _say_advice(series, release, taken.people, first_shard(series, folder), say, show)
-    foreseen = dry_run(series, release, folder)
-    figures = foreseen.figures
-    counted = counted_in(series.contract)
+def _say_made(tried: Series, release: str, made: ReleaseRecord, say: Say) -> None:
+    """Say what would become of the next release, and of the one after it."""
+    figures, counted = _counts(made), counted_in(tried.contract)
     say(f"  {release}: {_would_be_released(figures, counted)}")
-    if 0 < foreseen.waiting < SMALL_BATCH:
+    waiting = int(made.attack.get("waiting") or 0)
+    if 0 < waiting < SMALL_BATCH:
         say(
-            f"  {release}: advice: {foreseen.waiting:,} {counted} would wait together, which is a small"
+            f"  {release}: advice: {waiting:,} {counted} would wait together, which is a small"
             " batch. Whoever knows that they are in the table knows that one value is too frequent among"
             " them; once they are released, it is probably the value that most of their groups have. Release"
             " less often, so that more people come at a time, or choose a smaller m"
         )
-    predecessor = predecessor_of(series, release)
+    predecessor = predecessor_of(tried, release)
     former = predecessor.committed and predecessor.committed.counts
-    if former and contract_changes(predecessor.declared, series.contract):
+    if former and contract_changes(predecessor.declared, tried.contract):
         share, before = (one.counterfeits / max(1, one.tuples) for one in (figures, former))
         say(
             f"  {release}: with what changed, {share:.1%} of the tuples would be counterfeits, and in the"
             f" release before {before:.1%} are"
         )
-    if forecast := foreseen.held_back_next:
+    if forecast := held_back_next(tried, release, made):
         say(f"  if the next table is the same, {forecast:,} {counted} are held back then")
+
+
+def _counts(made: ReleaseRecord) -> ReleaseFigures:
+    """The counts of a release that was rehearsed."""
+    assert made.counts is not None, "a candidate that was committed is counted"
+    return made.counts
 
 
 def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
@@ -314,16 +334,17 @@ def _number(count: int, of: str) -> str:
     return f"{count:,} {of.removesuffix('s') if count == 1 else of}"
 
 
-def _say_advice(series: Series, release: str, people: int, some: pl.DataFrame, say: Say, show: Say) -> None:
-    """Say what could be better about a snapshot, and what is in its columns; `some` are of its people."""
-    for sentence in lumpy_columns(some, series.contract):
+def _say_advice(tried: Series, release: str, taken: Taken, say: Say, show: Say) -> None:
+    """Say what could be better about a snapshot, and what is in its columns."""
+    people, some = taken.people, first_shard(tried, tried.private(release))
+    for sentence in lumpy_columns(some, tried.contract):
         say(f"  {release}: advice: {sentence}")
-    if advice := _shards_advised(people, series):
+    if advice := _shards_advised(people, tried):
         say(f"  {release}: advice: {advice}")
     if some.height < people:
-        show(f"    {some.height:,} of the {counted_in(series.contract)}, those of the first shard:")
-    _say_profile(some, series, show)
-    for line in levels(some, series.contract):
+        show(f"    {some.height:,} of the {counted_in(tried.contract)}, those of the first shard:")
+    _say_profile(some, tried, show)
+    for line in levels(some, tried.contract):
         show(f"    {line}; republish compare --parameter level says what it costs")
 
 

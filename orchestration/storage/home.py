@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -39,8 +39,6 @@ class Home:
 
     path: Path
     """Its place; only its owner may enter."""
-    stand_in: bytes | None = field(default=None, repr=False)
-    """In a home in which nothing may be made, it stands for the key as long as there is none."""
     is_rehearsal: bool = False
     """Whether it is deleted soon, and its releases with it: it is no home that a series is begun in."""
 
@@ -49,9 +47,9 @@ class Home:
         is_shared = self.path.is_dir() and self.path.stat().st_mode & SHARED == SHARED
         (_shared.add if is_shared else _shared.discard)(self.path)
 
-    def __reduce__(self) -> tuple[type[Home], tuple[Path, bytes | None, bool]]:
+    def __reduce__(self) -> tuple[type[Home], tuple[Path, bool]]:
         """A process that it is sent to makes it anew, and so notes that, too."""
-        return type(self), (self.path, self.stand_in, self.is_rehearsal)
+        return type(self), (self.path, self.is_rehearsal)
 
     @classmethod
     def at(cls, path: Path | None = None, default: Path | None = None) -> Home:
@@ -84,10 +82,6 @@ class Home:
     def named(cls, path: Path | None = None, default: Path | None = None) -> Home:
         """The home that `at` would give; nothing is made."""
         return cls(Path(path or os.environ.get(HOME_VARIABLE) or default or "var").absolute())
-
-    def untouched(self) -> Home:
-        """A copy of the home in which no key is made."""
-        return replace(self, stand_in=secrets.token_bytes(32))
 
     @property
     def history(self) -> Path:
@@ -125,8 +119,6 @@ class Home:
                     f"{file} is missing, and series here were begun with it. Put it back, or set"
                     f" {KEY_VARIABLE}"
                 )
-            if self.stand_in is not None:
-                return self.stand_in
             make_secret(file, "the secret key", lock=".key-lock")
         try:
             return _checked(file.read_text(encoding="utf-8"), str(file))

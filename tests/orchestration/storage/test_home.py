@@ -224,7 +224,7 @@ def test_a_process_that_a_home_is_sent_to_shares_what_it_writes_with_the_group_a
 ):
     (tmp_path / "home").mkdir()
     (tmp_path / "home").chmod(of_home)
-    home = Home(tmp_path / "home", b"stands in", is_rehearsal=True)
+    home = Home(tmp_path / "home", is_rehearsal=True)
     monkeypatch.setattr(homes, "_shared", set())  # as in another process
     sent = copy(home)  # as pickle does
     assert sent == home
