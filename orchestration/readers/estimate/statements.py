@@ -171,6 +171,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "exact": "beside * (1 - least(1, y))" if is_exact else "placed",
         "crowded": CROWDED,
         "together": TOGETHER,
+        "evenly": 0 if is_exact else UNEVEN,
         "unevenly": 0 if is_exact else _unevenly(own),
         "least_end": LEAST_END,
         "at_ends": AT_ENDS,
