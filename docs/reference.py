@@ -123,29 +123,39 @@ def pages() -> dict[str, str]:
 
 def python_page() -> str:
     """The page of what `import republish` gives."""
-    lines = ["# From Python", MADE, ABOUT_PYTHON]
+    rows = []
     for name in republish.__all__:
         one = getattr(republish, name)
-        lines += _documented(name, one)
+        rows.append((f"`{name}{_signature(one)}`", _said(one)))
         if inspect.isclass(one) and one.__module__.startswith("republish.orchestration.library"):
-            lines += [f"- `{field}`: {said}" for field, said in _attributes(one) if name != OPAQUE]
-            methods = [key for key in vars(one) if key[0] != "_" and callable(getattr(one, key))]
-            lines += [line for key in methods for line in _documented(f"{name}.{key}", getattr(one, key))]
+            rows += [(f"`{name}.{field}`", cell(said)) for field, said in _attributes(one) if name != OPAQUE]
+            methods = {key: getattr(one, key) for key in vars(one) if key[0] != "_"}
+            rows += [
+                (f"`{name}.{key}{_signature(method)}`", _said(method))
+                for key, method in methods.items()
+                if callable(method)
+            ]
+    lines = ["# From Python", MADE, ABOUT_PYTHON, table(("name", "what it is or does"), rows)]
     return "\n\n".join(lines) + "\n"
 
 
-def _documented(name: str, one: Any) -> list[str]:
-    signature = "" if inspect.isclass(one) else _signature(one)
-    parts = SECTION.split(inspect.getdoc(one) or "")[0].strip().split("\n\n")
-    said = "\n\n".join(part for part in parts if not part.startswith("Raises"))
-    level = "###" if "." in name else "##"
-    called = f"```python\nrepublish.{name}{signature}\n```"
-    return [f"{level} {name}", *([called] if signature else []), f"```text\n{said}\n```"]
+def _said(one: Any) -> str:
+    """What a docstring says before its sections, but for what is raised."""
+    parts = SECTION.split(inspect.getdoc(one) or "")[0].split("\n\n")
+    return cell("\n".join(part for part in parts if not part.startswith("Raises")))
 
 
-def _signature(function: Any) -> str:
-    """A signature; its annotations are texts, and shown without quotes."""
-    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
+def _signature(one: Any) -> str:
+    """The parameters of a function, without their types; a class has none."""
+    if inspect.isclass(one):
+        return ""
+    signature = inspect.signature(one)
+    bare = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for name, parameter in signature.parameters.items()
+        if name != "self"
+    ]
+    return str(inspect.Signature(bare))
 
 
 def _attributes(documented: type) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,1 @@
+"""The few numba loops, each tested against plain Python."""

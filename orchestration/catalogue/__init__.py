@@ -1,0 +1,1 @@
+"""Records of releases for catalogues of data: DCAT-AP, DDI-Codebook, Croissant."""
