@@ -19,14 +19,11 @@ from republish.anonymize.attack.figures import AbsenceFigures
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import AttackInput
 from republish.anonymize.attack.numbers import joined
-from republish.anonymize.attack.public_values import known_to_readers
 from republish.anonymize.attack.several_rows import of_other_people
 from republish.anonymize.columns import VALUE, least_of
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.formats.published import by_column
 
-SIGNATURES = "absence_signatures"
-"""What is remembered where groups are known by coverage alone: `person`, `signature` (a sorted list)."""
 WAITING = "absence_waiting"
 """What is remembered of people who were in the table before they were published: `person`, and `deferred`,
 whether others who were new were published meanwhile. Those who waited together with all others are forgotten
@@ -44,7 +41,7 @@ def attack_absence(seen: AttackInput, least: int | None, *, in_company: bool) ->
         return AttackResult()
     here = seen.hosts if seen.is_linked else seen.covered.filter(pl.col("groups") > 0)
     absent = joined(seen.known.select("person", VALUE), here, how="anti")
-    had = _linked(seen, absent) if seen.is_linked else _covering(seen)
+    had = _had(seen, absent)
     owed = absent.filter(~seen.schema.sensitive.may_be_known(absent[VALUE])).select("person")
     ever = joined(had.ever, owed, how="semi")
     ruled_out = _ruled_out(ever, had) if in_company else ever
@@ -55,8 +52,7 @@ def attack_absence(seen: AttackInput, least: int | None, *, in_company: bool) ->
     people, fewest = int(left["people"].sum()), least_of(left["candidates"])
     counts = {"": Count(people, few - undecided, fewest, least, undecided)}
     if not seen.is_linked:
-        signatures = pl.concat([had.ever, had.now]).unique()
-        return AttackResult(counts, AbsenceFigures(), remembered={SIGNATURES: signatures})
+        return AttackResult(counts, AbsenceFigures())
     figures, waiting = _new(seen, absent)
     return AttackResult(counts, figures, remembered={WAITING: waiting})
 
@@ -72,9 +68,9 @@ class _Had(NamedTuple):
     """`signature`, `value`: what they have."""
 
 
-def _linked(seen: AttackInput, absent: pl.DataFrame) -> _Had:
-    """Describe people who are absent, and those with their signatures, where everybody's group is known."""
-    stays, before = seen.knowledge.linked, seen.before.stays
+def _had(seen: AttackInput, absent: pl.DataFrame) -> _Had:
+    """Describe people who are absent, and those with their signatures."""
+    stays, before = seen.knowledge.followed, seen.before.stays
     there = stays.people.clear() if before is None else before.people
     of_absent = joined(there, absent, how="semi")["signature"].unique().implode()
     ever, now = (
@@ -83,15 +79,6 @@ def _linked(seen: AttackInput, absent: pl.DataFrame) -> _Had:
     )
     values = stays.signatures.select("signature", pl.col("values").alias(VALUE))
     return _Had(ever.unique(), now, values.filter(pl.col("signature").is_in(of_absent)).explode(VALUE))
-
-
-def _covering(seen: AttackInput) -> _Had:
-    """Describe absent people, and those with their signatures, where a single group covers a person."""
-    groups = seen.numbered.values.group_by("group_id").agg(signature=pl.col(VALUE).unique().sort())
-    now = seen.hosts.join(groups, on="group_id").select("person", "signature")
-    ever = seen.before.parts.get(SIGNATURES, now.clear())
-    every = ever.select("signature").unique()
-    return _Had(ever, now, every.with_columns(pl.col("signature").alias(VALUE)).explode(VALUE))
 
 
 def _ruled_out(ever: pl.DataFrame, had: _Had) -> pl.DataFrame:
@@ -117,7 +104,7 @@ def _left(
     # Many people had the same signatures.
     alike = people.join(sets, on="person", how="left").group_by("place").len("people").with_row_index("row")
     gone = alike.select("row", "place").explode("place").drop_nulls()
-    readable = ~is_copy(domain) & known_to_readers(seen, domain)
+    readable = ~is_copy(domain) & seen.known_to_readers(domain)
     free = np.repeat(readable.to_numpy()[None], len(alike), axis=0)
     free[gone["row"].to_numpy(), gone["place"].to_numpy()] = False
     if seen.combinations is None:

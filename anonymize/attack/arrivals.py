@@ -60,10 +60,10 @@ def attack_arrivals(seen: AttackInput, most: float | None) -> AttackResult:
 def arrivals(seen: AttackInput) -> pl.DataFrame:
     """Count who came to each signature by their value: `signature` (a number), `value`, `people`."""
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
-    here = seen.knowledge.linked.people.filter(pl.col("until") == seen.release)
+    here = seen.knowledge.followed.people.filter(pl.col("until") == seen.release)
     new = joined(here.select("person", "signature"), ever, how="anti")
     came = joined(new, seen.known.select("person", VALUE)).group_by("signature", VALUE).len("people")
-    held = seen.knowledge.linked.signatures.join(new.select("signature").unique(), on="signature")
+    held = seen.knowledge.followed.signatures.join(new.select("signature").unique(), on="signature")
     held = held.select("signature", pl.col("values").alias(VALUE)).explode(VALUE)
     return held.join(came, on=["signature", VALUE], how="left").with_columns(
         pl.col("people").fill_null(0).cast(pl.Int64)

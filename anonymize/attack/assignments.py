@@ -11,9 +11,9 @@ from republish.anonymize.attack.combinations import differing_candidates
 from republish.anonymize.attack.copies import copies, numbered
 from republish.anonymize.attack.exact_risk import Counted, exact_risks, risk_figures
 from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import Bounds, promised, vintages
+from republish.anonymize.attack.judged import Bounds, judged, promised
 from republish.anonymize.attack.matching import covering_groups, match
-from republish.anonymize.columns import VALUE, least_of, most_of
+from republish.anonymize.columns import VALUE, most_of
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.formats import Published
@@ -84,57 +84,56 @@ def attack_assignments(
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 13 and 14, Lemma 3.
     """
-    owed = seen.owed.with_columns(promised(least).alias("least")).drop_nulls("least")
+    owed = seen.owed.with_columns(bound=promised(least)).drop_nulls("bound")
     if owed.is_empty():
         return None
     covering, releases = [one.covering for one in seen.choices], [one.published for one in seen.choices]
     hosts = [one.hosts for one in seen.choices if one.hosts is not None]
-    most = most_of(owed["least"])
+    most, people = most_of(owed["bound"]), owed.select("person", "bound").unique()
     try:
         matched = match(covering, releases, hosts or None)
         risks = _risks_where_values_repeat(seen.choices)
     except ValueError:
-        everybody = [(since, bound, _number(owed, bound)) for since, bound in vintages(least)]
-        return AttackResult(
-            {
-                "assignments": [
-                    Count(some, some, 0, bound, since=since) for since, bound, some in everybody if some
-                ]
-            }
-        )
+        nobody = people.with_columns(found=pl.lit(0), is_broken=pl.lit(value=True))
+        return AttackResult({"assignments": _of_anybody(judged(nobody, least, "min"))})
     counted = owed.join(_candidates(matched.left, seen.choices, most), on=["person", VALUE])
-    judged = risks.join(owed, on=["person", VALUE])
-    candidates, of_risk, exceeding = [], [], 0
-    for since, bound in vintages(least):
-        if not (people := _number(owed, bound)):
-            continue
-        left, own = (table.filter(pl.col("least") == bound) for table in (counted, judged))
-        few = left.filter(pl.col("candidates") < bound)["person"].n_unique()
-        candidates.append(Count(people, few, least_of(left["candidates"]), bound, since=since))
-        # Risks are quotients of whole numbers, rounded once.
-        above, broken = (
-            (own[risk] > 1 / bound + FEW_STEPS).fill_null(value=False) for risk in ("risk", "of_numbered")
-        )
-        is_open = above | (own["risk"].is_null() & (own["repeats"] | (not is_bounded)))
-        exceeding += int((above & own["repeats"]).sum())
-        largest = most_of(pl.concat([own["risk"], own["of_numbered"].filter(broken)]))
-        undecided = int((is_open & ~broken).sum())
-        of_risk.append(Count(len(own), int(broken.sum()), largest, 1 / bound, undecided, since))
+    left = counted.group_by("person", "bound").agg(found=pl.col("candidates").min())
+    left = people.join(left, on=["person", "bound"], how="left")
+    candidates = left.with_columns(is_broken=(pl.col("found") < pl.col("bound")).fill_null(value=False))
+    # Risks are quotients of whole numbers, rounded once.
+    above, broken = (
+        (pl.col(risk) > 1 / pl.col("bound") + FEW_STEPS).fill_null(value=False)
+        for risk in ("risk", "of_numbered")
+    )
+    is_open = above | (pl.col("risk").is_null() & (pl.col("repeats") | (not is_bounded)))
+    of_risk = risks.join(owed, on=["person", VALUE]).with_columns(
+        found=pl.max_horizontal("risk", pl.when(broken).then("of_numbered")),
+        is_broken=broken,
+        is_open=is_open & ~broken,
+        exceeds=above & pl.col("repeats"),
+    )
     told = risks.filter(~seen.choices[0].sensitive.may_be_known(risks[VALUE]))
     return AttackResult(
-        {"assignments": candidates, "risk": of_risk},
+        {
+            "assignments": _of_anybody(judged(candidates, least, "min")),
+            "risk": [
+                count._replace(required=1 / bound)
+                for count in _of_anybody(judged(of_risk, least, "max"))
+                if (bound := count.required) is not None
+            ],
+        },
         replace(
             risk_figures(told),
             repeated=int(told["repeats"].sum()),
-            exceeding=exceeding,
+            exceeding=int(of_risk["exceeds"].sum()),
             left_out=len(matched.left_out),
         ),
     )
 
 
-def _number(owed: pl.DataFrame, bound: int) -> int:
-    """Count the people who were promised so many candidate values."""
-    return owed.filter(pl.col("least") == bound)["person"].n_unique()
+def _of_anybody(counts: Sequence[Count]) -> list[Count]:
+    """The counts of bounds that anybody was promised."""
+    return [count for count in counts if count.people]
 
 
 def _candidates(left: pl.DataFrame, choices: Sequence[Choices], enough: int) -> pl.DataFrame:

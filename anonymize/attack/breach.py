@@ -5,10 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from republish.anonymize.attack.figures import BreachFigures
-from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.judged import Bounds, judged, promised
+from republish.anonymize.attack.numbers import joined
 from republish.anonymize.columns import most_of
-from republish.anonymize.people.persons import persons_of
 from republish.anonymize.rounding import MANY_STEPS
 
 BREACH = "breach"
@@ -27,13 +28,10 @@ def attack_breach(seen: AttackInput, most: Bounds[float], forgets_after: int | N
     """
     if most[-1] is None and not seen.everything:
         return AttackResult()
-    before, present, holder = seen.before.parts.get(BREACH), seen.known.select("person"), _holders(seen)
-    if holder is None:
-        links = link_probabilities(seen.hosts, seen.published.values)
-    else:
-        links = link_holders(_of_holders(seen.hosts, holder), seen.published.values)
-        before = None if before is None else _of_holders(before, holder)
-        present = _of_holders(present, holder).unique()
+    before, present = seen.before.parts.get(BREACH), _of_holders(seen.known.select("person"), seen).unique()
+    before = None if before is None else _of_holders(before, seen)
+    link = link_probabilities if seen.schema.rows == "one" else link_holders
+    links = link(_of_holders(seen.hosts, seen), seen.published.values)
     links = links.filter(~seen.schema.sensitive.may_be_known(links["value"]))
     state = _followed(links, before, seen.release, most)
     figures = BreachFigures(most_of(state["breach"]))
@@ -42,32 +40,19 @@ def attack_breach(seen: AttackInput, most: Bounds[float], forgets_after: int | N
     kept = state
     if most[-1] is not None and forgets_after is not None:
         kept = forget_absent(state, present, seen.release, forgets_after)
-    counts = []
-    for since, level in vintages(most):
-        own = owed.filter(pl.col("most") == level)
-        convicted = _above(own)["person"].unique()
-        people, above = own["person"].n_unique(), len(convicted)
-        if holder is not None:  # all of their rows
-            convicted = holder.filter(pl.col("holder").is_in(convicted.implode()))["person"]
-        undecided = min(above, seen.knowledge.by_chance(convicted))
-        if people or level == most[-1]:
-            largest = most_of(own["breach"])
-            counts.append(Count(people, above - undecided, largest, level, undecided, since))
+    people = owed.group_by("person", bound="most").agg(found=pl.col("breach").max())
+    people = people.with_columns(is_broken=pl.col("found") > pl.col("bound") + MANY_STEPS)
+
+    def excused(convicted: pl.DataFrame) -> int:  # by all of their rows
+        return seen.excused(seen.holders.filter(pl.col("holder").is_in(convicted["person"].implode())))
+
+    counts = judged(people, most, "max", excused)
     return AttackResult({"": counts}, figures, by_promise(owed), {BREACH: kept})
 
 
-def _holders(seen: AttackInput) -> pl.DataFrame | None:
-    """`person`, `holder`: the first of all rows of the same person; None where people have one row."""
-    if seen.schema.rows == "one":
-        return None
-    whose = persons_of(seen.numbers.names)
-    rows = pl.DataFrame({"person": pl.int_range(len(whose), dtype=pl.UInt32, eager=True), "whose": whose})
-    return rows.select("person", holder=pl.col("person").min().over("whose"))
-
-
-def _of_holders(rows: pl.DataFrame, holder: pl.DataFrame) -> pl.DataFrame:
+def _of_holders(rows: pl.DataFrame, seen: AttackInput) -> pl.DataFrame:
     """The table with the holder of each row in place of it."""
-    return rows.join(holder, on="person").with_columns(person="holder").drop("holder")
+    return joined(rows, seen.holders).with_columns(person="holder").drop("holder")
 
 
 def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
@@ -88,10 +73,6 @@ def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("promised")
     )
-
-
-def _above(owed: pl.DataFrame) -> pl.DataFrame:
-    return owed.filter(pl.col("breach") > pl.col("most") + MANY_STEPS)
 
 
 def _followed(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from republish.anonymize.attack.combinations import Combinations
 from republish.anonymize.attack.figures import CandidateFigures
 from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.input import AttackInput
 from republish.anonymize.attack.intersection import candidates, changed, intersected
-from republish.anonymize.attack.invariance import moved_people, moved_since
+from republish.anonymize.attack.invariance import moved_people
+from republish.anonymize.attack.judged import Bounds, judged, promised
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.numbers import is_repeated, joined
 from republish.anonymize.attack.stays import Stays
 from republish.anonymize.columns import VALUE, counted, least_of
 from republish.anonymize.figures import mean, reached
-
-SIGNATURES = "signatures"
-"""What is remembered of people whose group is known by coverage alone: the signature of the last release."""
 
 
 def attack_candidates(seen: AttackInput, least: Bounds[int]) -> AttackResult:
@@ -33,12 +31,11 @@ def attack_candidates(seen: AttackInput, least: Bounds[int]) -> AttackResult:
     )
     if all(bound is None for bound in least):
         return found
-    counts: dict[str, Sequence[Count]] = {"covered": _few(left, left, least, seen)}
+    counts: dict[str, Sequence[Count]] = {"covered": _judged(left, least, seen.excused)}
     if hosted is not None and kept is not None and seen.is_linked:
-        counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(seen, hosted, least)}
-    staying, remembered = _staying(seen, least)
-    counts |= {"signatures": staying} if staying else {}
-    return AttackResult(counts, found.figures, found.table, remembered)
+        counts = {"hosts": _judged(kept, least), **counts, "changed": _after_a_change(seen, hosted, least)}
+    counts |= {"signatures": staying} if (staying := _staying(seen, least)) else {}
+    return AttackResult(counts, found.figures, found.table)
 
 
 def attack_several_series(series: Sequence[Knowledge], least: int) -> AttackResult:
@@ -100,66 +97,35 @@ def _reciprocal(fewest: float | None) -> float | None:
 def _after_a_change(seen: AttackInput, state: pl.DataFrame, least: Bounds[int]) -> list[Count]:
     """Judge whether people whose value changed leave an adversary with nothing, or with enough."""
     left = _left(seen, joined(state, changed([state]), how="semi"), "person", least)
-    return _few(left, left.filter(pl.col("candidates") > 0), least)
+    some = pl.col("candidates")
+    return _judged(left.with_columns(pl.when(some > 0).then(some)), least)
 
 
-def _few(
-    everybody: pl.DataFrame,
-    counted: pl.DataFrame,
-    least: Bounds[int],
-    seen: AttackInput | None = None,
+def _judged(
+    left: pl.DataFrame, least: Bounds[int], excused: Callable[[pl.DataFrame], int] | None = None
 ) -> list[Count]:
-    """The people of whom fewer candidate values are left than promised, by what they were promised.
-
-    Without the linkage, a group may cover somebody by chance who is held back. As many people as may be count
-    as undecided instead of broken; `seen` is given where that can be.
-    """
-    counts = []
-    for since, bound in vintages(least):
-        is_own = promised(least) == bound
-        own, looked_at = counted.filter(is_own), everybody.filter(is_own)["person"].n_unique()
-        convicted = own.filter(pl.col("candidates") < bound)["person"].unique()
-        few = len(convicted)
-        undecided = 0 if seen is None else min(few, seen.knowledge.by_chance(convicted))
-        if looked_at or bound == least[-1]:
-            fewest = least_of(own["candidates"])
-            counts.append(Count(looked_at, few - undecided, fewest, bound, undecided, since))
-    return counts
+    """Judge whether people have as many candidate values left as they were promised."""
+    owed = left.select("person", "candidates", bound=promised(least)).drop_nulls("bound")
+    people = owed.group_by("person", "bound").agg(found=pl.col("candidates").min())
+    is_broken = (pl.col("found") < pl.col("bound")).fill_null(value=False)
+    return judged(people.with_columns(is_broken=is_broken), least, "min", excused)
 
 
-def _staying(seen: AttackInput, least: Bounds[int]) -> tuple[list[Count], dict[str, pl.DataFrame]]:
+def _staying(seen: AttackInput, least: Bounds[int]) -> list[Count]:
     """Judge whether people whose groups are known stay in groups of one signature, as large as promised.
-
-    Of people who are held back and covered by one group by chance, nobody can tell that the group isn't
-    theirs. As many people as were held back so far are counted as undecided.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 17.
     """
     if seen.hosts.is_empty():
-        return [], {}
-    if seen.is_linked:
-        # The stays have everybody's signature as a number, which is quicker to compare and kept anyhow.
-        moved_from = moved_people(seen.knowledge.linked, seen.before.stays, seen.release)
-    counts, kept = [], []
-    excused = seen.knowledge.by_chance()
-    for since, bound in vintages(least):
-        owed = seen.hosts.filter(promised(least) == bound)
-        if seen.is_linked:
-            moved = len(joined(moved_from, owed, how="semi"))
-        else:
-            known = joined(seen.known, owed, how="semi")
-            moved, now = moved_since(known, owed, seen.numbered, seen.before.parts.get(SIGNATURES))
-            kept.append(now)
-        hosted = joined(owed, seen.groups.select("group_id", "values"), on="group_id")
-        broken = moved + len(hosted.filter(pl.col("values") < bound))
-        undecided = min(broken, excused)
-        excused -= undecided
-        if len(owed) or bound == least[-1]:
-            fewest = least_of(hosted["values"])
-            counts.append(Count(len(owed), broken - undecided, fewest, bound, undecided, since))
-    return counts, {SIGNATURES: pl.concat(kept)} if kept else {}
+        return []
+    moved = moved_people(seen.knowledge.followed, seen.before.stays, seen.release).unique()
+    owed = seen.hosts.with_columns(bound=promised(least)).drop_nulls("bound")
+    hosted = joined(owed, seen.groups.select("group_id", found="values"), on="group_id")
+    hosted = joined(hosted, moved.with_columns(has_moved=pl.lit(value=True)), how="left")
+    is_broken = pl.col("has_moved").is_not_null() | (pl.col("found") < pl.col("bound"))
+    return judged(hosted.with_columns(is_broken=is_broken), least, "min", seen.excused)
 
 
 def _signatures(seen: AttackInput) -> pl.DataFrame:
@@ -169,7 +135,7 @@ def _signatures(seen: AttackInput) -> pl.DataFrame:
     value. `remembered` = `same` + `disjoint` + `overlapping`; m-invariance (Definition 17), and its extension
     to changed values, want no overlap.
     """
-    stays = seen.knowledge.linked
+    stays = seen.knowledge.followed
     here = stays.people.filter(pl.col("until") == seen.release).select("person", now="signature")
     earlier = (
         here.clear().rename({"now": "signature"}) if seen.before.stays is None else _had(seen.before.stays)

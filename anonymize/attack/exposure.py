@@ -5,8 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from republish.anonymize.attack.figures import MinimumPeopleFigures
-from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.judged import Bounds, judged, promised
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.columns import VALUE, least_of, most_of
 from republish.anonymize.formats import Published
@@ -39,15 +40,12 @@ def attack_minimum_people(seen: AttackInput, least: Bounds[int]) -> AttackResult
     figures = _figures(seen, groups)
     if min(most) == 1:
         return AttackResult(figures=figures)
+    is_too_large = pl.col("too_large") > 0
     is_certain = pl.lit(seen.is_linked) | (pl.col("most") == 1)
-    counts = []
-    for since, level in vintages(most):
-        own = table.filter(pl.col("promised") == level)
-        above = own.filter(pl.col("too_large") > 0)
-        broken, undecided = (int(above.filter(which)["people"].sum()) for which in (is_certain, ~is_certain))
-        if level < 1 and (len(own) or level == most[-1]):
-            looked_at = int(own["people"].sum())
-            counts.append(Count(looked_at, broken, most_of(own["share"]), level, undecided, since))
+    rows = table.rename({"share": "found", "promised": "bound"}).with_columns(
+        is_broken=is_too_large & is_certain, is_open=is_too_large & ~is_certain
+    )
+    counts = [count for count in judged(rows, most, "max") if count.required != 1]
     return AttackResult({"": counts}, figures, table.drop("most"))
 
 

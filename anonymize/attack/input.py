@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,15 +23,11 @@ from republish.anonymize.attack.side_channels import is_canonical
 from republish.anonymize.attack.stays import FORMERLY, follow_stays
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import CategoryAttribute, Schema
+from republish.anonymize.contract.combined import readable
 from republish.anonymize.formats import Format, Published
 from republish.anonymize.formats.published import GROUP, by_column, knowledge_table
 from republish.anonymize.people.codes import encode
 from republish.anonymize.people.persons import persons_of
-
-B = TypeVar("B")
-"""What is promised: a number, or numbers by columns."""
-Bounds = Sequence[B | None]
-"""The promise of each release to the people it published first, in order; None where there was none."""
 
 Publish = Callable[[pl.DataFrame, Callable[[str], np.random.Generator]], Mapping[str, pl.DataFrame] | None]
 """From people (`pseudonym`, `qi_0`, …, `value`) and secret randomness by purpose to the published tables of a
@@ -82,6 +78,8 @@ class AttackInput(TablesInput):
 
     numbers: Numbers
     """The number of each person whom the attack knows."""
+    holders: pl.DataFrame
+    """`person`, `holder`: the number of the first row of the person to whom each row belongs."""
     numbered: Published
     """The release with numbered tuples of values that may be known (`copies`), in which candidates count."""
     known: pl.DataFrame
@@ -97,7 +95,7 @@ class AttackInput(TablesInput):
     held_back: int
     """How many people of the snapshot are not in the release on purpose."""
     forged: pl.DataFrame
-    """`person` (a number), `group_id` of the counterfeits, where they are followed."""
+    """`person` (a number), `group_id` of the counterfeits."""
     before: Knowledge
     knowledge: Knowledge
     """What is known of the release, for the attack on the next one."""
@@ -112,6 +110,21 @@ class AttackInput(TablesInput):
     def is_linked(self) -> bool:
         """Whether hosting groups are known person by person."""
         return self.linkage is not None
+
+    def known_to_readers(self, values: pl.Series) -> pl.Series:
+        """Boolean[V]: the values that are declared, or that a release had so far.
+
+        An adversary who has no table counts no value that only a table has.
+        """
+        published = self.knowledge.followed.signatures["values"].explode().drop_nulls()
+        return readable(values, published, self.schema.sensitive)
+
+    def excused(self, convicted: pl.DataFrame) -> int:
+        """Of how many of these people (`person`) nobody can tell that they are in the groups attacked.
+
+        Without the linkage, a group may cover by chance somebody who is held back. It is as many as may be.
+        """
+        return self.knowledge.by_chance(convicted["person"])
 
     @cached_property
     def hosted(self) -> pl.DataFrame:
@@ -223,16 +236,14 @@ def prepare_groups(
         # Of people who are held back on purpose, those whom no group with their value covers are known.
         can_be_in = covered.filter(holds(covered, VALUE, values))
     hosts = _hosts(can_be_in, linkage)
-    forged, stays = with_copies.counterfeits.clear(), before.stays
-    if linkage is not None or everything:
-        forged = forged_tuples(with_copies, known, hosts, release_format, tables, schema, release)
-        present = joined(known.select("person", VALUE), hosts)
-        stays = follow_stays(
-            present, forged, with_copies.values, release, before.stays, whole_buckets=whole_buckets
-        )
+    forged = forged_tuples(with_copies, known, hosts, release_format, tables, schema, release)
+    present = joined(known.select("person", VALUE), hosts)
+    stays = follow_stays(
+        present, forged, with_copies.values, release, before.stays, whole_buckets=whole_buckets
+    )
     after = replace(before, domain=with_parts(values, schema.sensitive), stays=stays)
-    belonging = partial(with_holders, numbers=numbers, schema=schema)
-    since = _promised_since(covered, after, release, belonging, is_linked=linkage is not None)
+    holders = _holders(numbers, schema)
+    since = _promised_since(covered, after, release, holders, is_linked=linkage is not None)
     since = joined(covered.select("person", VALUE), since, how="left")
     # Nothing is promised to people whose value may be known.
     is_owed = ~schema.sensitive.may_be_known(since[VALUE])
@@ -259,6 +270,7 @@ def prepare_groups(
         numbered=with_copies,
         people=people,
         numbers=numbers,
+        holders=holders,
         known=known,
         values=values,
         covered=covered,
@@ -306,28 +318,6 @@ def _readable(
     return readable_rows(tables, release_format, schema, earlier)
 
 
-def promised(bounds: Bounds[float]) -> pl.Expr:
-    """Look up what was promised in the release of each row's column `promised`; null where it was not."""
-    return pl.col("promised").replace_strict(
-        range(1, len(bounds) + 1), list(bounds), default=None, return_dtype=pl.Float64
-    )
-
-
-def vintages(bounds: Bounds[B]) -> list[tuple[int, B]]:
-    """Each bound that was ever promised, and the first release that promised it, from 1.
-
-    People keep what they were promised when they were published first, so each bound is judged by itself.
-
-    Examples
-    --------
-    >>> vintages([4, 4, 5, 4])
-    [(1, 4), (3, 5)]
-    """
-    known = [bound for bound in bounds if bound is not None]
-    each = [bound for at, bound in enumerate(known) if bound not in known[:at]]
-    return [(bounds.index(bound) + 1, bound) for bound in each]
-
-
 def _hosts(covered: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
     """`person`, `group_id`: by the linkage, or where just one group covers a person."""
     if linkage is None:
@@ -366,7 +356,7 @@ def _promised_since(
     covered: pl.DataFrame,
     knowledge: Knowledge,
     release: int,
-    belonging: Callable[[pl.DataFrame], pl.DataFrame],
+    holders: pl.DataFrame,
     *,
     is_linked: bool,
 ) -> pl.DataFrame:
@@ -375,30 +365,30 @@ def _promised_since(
     A signature is kept for good, and so is what was promised when a person got it. Where groups are known, it
     is the first stay in the present signature. Where they are not, it is the first time the person had the
     present value, or had it among their candidate values. Where people have several rows, it is any row's
-    of the holder (whom `belonging` adds to rows), since all with one value have one signature.
+    of the holder, since all with one value have one signature.
     """
     if is_linked:
-        stays = belonging(knowledge.linked.people)
+        stays = joined(knowledge.followed.people, holders)
         here = stays.filter(pl.col("until") == release).select("holder", "signature", "person")
         first = joined(stays.select("holder", "signature", "since"), here, on=["holder", "signature"])
         return first.group_by("person").agg(pl.col("since").min().alias("promised"))
     if knowledge.covered is None:
         return covered.select("person", pl.lit(release, pl.Int32).alias("promised"))
     assert knowledge.domain is not None  # it is known from the first release on
-    now = belonging(covered.select("person", now=VALUE))
-    earlier = joined(belonging(knowledge.covered).drop("person"), now, on="holder")
+    now = joined(covered.select("person", now=VALUE), holders)
+    earlier = joined(joined(knowledge.covered, holders).drop("person"), now, on="holder")
     earlier = earlier.with_columns(holds(earlier, "now", knowledge.domain[VALUE])).filter(
         (pl.col(VALUE) == pl.col("now")) | pl.col("holds")
     )
     return earlier.group_by("person").agg(pl.col("promised").min())
 
 
-def with_holders(rows: pl.DataFrame, numbers: Numbers, schema: Schema) -> pl.DataFrame:
-    """The rows (`person`, …) with `holder`, to whom each belongs; where people have one row, it is theirs."""
+def _holders(numbers: Numbers, schema: Schema) -> pl.DataFrame:
+    """`person`, `holder` of everybody whom the attack knows."""
     if schema.rows == "one":
-        return rows.with_columns(holder="person")
-    holders = persons_of(numbers.names).rank("dense").to_frame("holder").with_row_index("person")
-    return joined(rows, holders)
+        return numbers.names.to_frame("holder").with_row_index("person").with_columns(holder="person")
+    rows = persons_of(numbers.names).to_frame("holder").with_row_index("person")
+    return rows.with_columns(holder=pl.col("person").min().over("holder"))
 
 
 def forged_tuples(

@@ -9,46 +9,22 @@ from __future__ import annotations
 import polars as pl
 
 from republish.anonymize.attack.finding import AttackResult, one
-from republish.anonymize.attack.input import AttackInput, Bounds, promised
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.judged import Bounds, promised
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.attack.stays import Stays
-from republish.anonymize.formats.published import Published
-
-
-def moved_since(
-    people: pl.DataFrame, hosts: pl.DataFrame, published: Published, before: pl.DataFrame | None = None
-) -> tuple[int, pl.DataFrame]:
-    """Count people who stayed with the same value and are in groups of another signature than before.
-
-    There are none in any release of an m-invariant series. By Lemma 4 it is enough to compare with the
-    release before. Whether R(n) and hosting groups are as stated is not asked here. The second result,
-    `person`, `value`, `signature` (a list in order), is to be given as `before` for release n + 1, and as
-    private as the truth.
-
-    References
-    ----------
-    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 16 and 17, Lemma 4.
-    """
-    groups = published.values.group_by("group_id").agg(pl.col("value").unique().sort().alias("signature"))
-    now = (
-        joined(people.select("person", "value"), hosts.select("person", "group_id"))
-        .join(groups, on="group_id", how="inner")
-        .select("person", "value", "signature")
-    )
-    if before is None:
-        return 0, now
-    # Both releases' signatures in one list: numbers are quicker to compare.
-    signatures = [frame.select("signature").unique() for frame in (groups, before)]
-    numbers = pl.concat(signatures).unique().with_row_index("number")
-    here, there = (frame.join(numbers, on="signature").drop("signature") for frame in (now, before))
-    stayed = joined(here, there, on=["person", "value"], suffix="_before")
-    return int((stayed["number"] != stayed["number_before"]).sum()), now
 
 
 def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFrame:
     """List each `person` who stayed with the same value and is in groups of another signature than before.
 
-    `before` is what `follow_stays` returned for the release before; None at the first.
+    There are none in any release of an m-invariant series. By Lemma 4 it is enough to compare with the
+    release before. Whether R(n) and hosting groups are as stated is not asked here. `before` is what
+    `follow_stays` returned for the release before; None at the first.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 16 and 17, Lemma 4.
     """
     now = stays.people.filter(pl.col("until") == release).select("person", "value", "signature")
     if before is None:

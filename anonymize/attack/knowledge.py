@@ -35,7 +35,7 @@ class Knowledge:
     waiting: pl.DataFrame | None = None
     """`person`, `release`: who of these may be among them, and was not in the release before."""
     stays: Stays | None = None
-    """Who was in which signature's groups, where hosting groups are known."""
+    """Who was in which signature's groups: by the linkage, or where one group alone covered a person."""
     releases: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Released tables to join with: `previous_0`, … of other products, `view_1`, … of the series itself."""
     parts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -55,8 +55,8 @@ class Knowledge:
         return int(begun.select(pl.min_horizontal("people", "begun").sum()).item())
 
     @property
-    def linked(self) -> Stays:
-        """The stays, where groups are known."""
+    def followed(self) -> Stays:
+        """The stays, after a first release of groups."""
         assert self.stays is not None
         return self.stays
 

@@ -19,7 +19,7 @@ import polars as pl
 
 from republish.anonymize.attack.assignments import SeriesInput
 from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import Bounds
+from republish.anonymize.attack.judged import Bounds
 from republish.anonymize.columns import VALUE
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.rounding import FEW_STEPS

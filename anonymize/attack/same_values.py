@@ -10,7 +10,8 @@ from republish.anonymize.attack.cuts import cuts
 from republish.anonymize.attack.equivalence import compromised
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.hashes import content_numbers
-from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.judged import Bounds, judged, promised
 from republish.anonymize.attack.knowledge import MEMBERS
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
@@ -35,7 +36,7 @@ def attack_same_values(seen: AttackInput, given: Bounds[int]) -> AttackResult:
     today, table = given[-1], None
     if seen.is_linked and today is not None:
         safe = 2 * (today - 1) + 1
-        table = cuts(seen.knowledge.linked, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
+        table = cuts(seen.knowledge.followed, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
     if not seen.everything:
         return AttackResult(table=table)
     remembered = _followed(seen)
@@ -64,21 +65,16 @@ def search_attacks(remembered: Mapping[str, pl.DataFrame], given: Bounds[int], s
         One for each e that was promised.
     """
     members, contents = remembered[MEMBERS], remembered[CONTENTS]
-    first = members.group_by("person").agg(
+    first = members.group_by("person", maintain_order=True).agg(
         (pl.col("partition").min() // GROUPS_PER_RELEASE).alias("promised")
     )
-    owed = first.with_columns(promised(given).alias("e"))
-    counts = []
-    for since, e in vintages(given):
-        to_whom = owed.filter(pl.col("e") == e)
-        if to_whom.is_empty() and e != given[-1]:
-            continue
-        found = compromised(members, contents, e, seconds=seconds)
-        broken, undecided = (
-            to_whom.join(some, on="person", how="semi").height for some in (found.people, found.undecided)
-        )
-        counts.append(Count(to_whom.height, broken, None, e, undecided, since))
-    return counts
+    owed = first.select("person", bound=promised(given), found=pl.lit(None, pl.Int64)).drop_nulls("bound")
+    rows = [owed.clear().with_columns(is_broken=False, is_open=False)]
+    for people in owed.partition_by("bound"):
+        attacked = compromised(members, contents, int(people["bound"][0]), seconds=seconds)
+        caught, unknown = (pl.col("person").is_in(some["person"].implode()) for some in attacked)
+        rows.append(people.with_columns(is_broken=caught, is_open=unknown))
+    return judged(pl.concat(rows), given, "min")
 
 
 def _followed(seen: AttackInput) -> dict[str, pl.DataFrame]:
@@ -93,7 +89,7 @@ def _followed(seen: AttackInput) -> dict[str, pl.DataFrame]:
     real = seen.numbers.named(joined(seen.hosts, seen.known.select("person", VALUE)))
     real = real.select("group_id", content_numbers(real.select("person", VALUE)))
     forged = followed_counterfeits(
-        seen.forged, seen.hosts, published.values, seen.release, seen.knowledge.linked
+        seen.forged, seen.hosts, published.values, seen.release, seen.knowledge.followed
     )
     members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")

@@ -12,9 +12,9 @@ import polars as pl
 
 from republish.anonymize.attack.figures import SeveralRowsFigures
 from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import AttackInput, Bounds, with_holders
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.judged import Bounds
 from republish.anonymize.attack.numbers import joined
-from republish.anonymize.attack.public_values import known_to_readers
 from republish.anonymize.columns import VALUE, least_of, mean_of, most_of
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.rounding import FEW_STEPS
@@ -34,10 +34,9 @@ def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     """
     if seen.schema.rows == "one" or not seen.is_linked:
         return AttackResult()
-    rows = pl.DataFrame({"person": pl.int_range(len(seen.numbers.names), dtype=pl.UInt32, eager=True)})
-    holder = with_holders(rows, seen.numbers, seen.schema)
-    stays = joined(seen.knowledge.linked.people.select("person", "signature", "since"), holder)
-    held = seen.knowledge.linked.signatures.select(
+    holder = seen.holders
+    stays = joined(seen.knowledge.followed.people.select("person", "signature", "since"), holder)
+    held = seen.knowledge.followed.signatures.select(
         "signature", pl.col("values").alias(VALUE), size=pl.col("values").list.len()
     )
     here = joined(seen.hosted.select("person", VALUE), _here(seen))
@@ -74,7 +73,7 @@ def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
 
 def _here(seen: AttackInput) -> pl.DataFrame:
     """`person`, `signature` of the rows in the release."""
-    stays = seen.knowledge.linked.people
+    stays = seen.knowledge.followed.people
     return stays.filter(pl.col("until") == seen.release).select("person", "signature")
 
 
@@ -145,7 +144,7 @@ def _outside(seen: AttackInput, had: pl.DataFrame, held: pl.DataFrame) -> pl.Dat
         .group_by("holder")
         .agg(pl.col(VALUE).n_unique())
     )
-    there = seen.values.filter(known_to_readers(seen, seen.values))
+    there = seen.values.filter(seen.known_to_readers(seen.values))
     known = len(set(seen.schema.sensitive.values or ()) | set(there))
     return taken.select("holder", outside=known - pl.col(VALUE).cast(pl.Int64))
 

@@ -6,9 +6,9 @@ import polars as pl
 
 from republish.anonymize.attack.exposure import exposed_by_counterfeits
 from republish.anonymize.attack.figures import ShareFigures
-from republish.anonymize.attack.finding import AttackResult, Count
-from republish.anonymize.attack.input import AttackInput, Bounds, promised, vintages
-from republish.anonymize.columns import most_of
+from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.attack.input import AttackInput
+from republish.anonymize.attack.judged import Bounds, judged, promised
 from republish.anonymize.rounding import FEW_STEPS
 
 
@@ -32,22 +32,14 @@ def attack_shares(seen: AttackInput, most: Bounds[float]) -> AttackResult:
         .with_columns(pl.col("promised").fill_null(max(given)))
         .with_columns(too_large=(pl.col("share") > pl.col("promised") + FEW_STEPS).cast(pl.Int64))
     )
-    counts = []
-    for since, level in vintages(most):
-        own = table.filter(pl.col("promised") == level)
-        above = own.filter(pl.col("too_large") > 0).sort("tuples", "group_id", descending=True)
-        excused = 0
-        if (
-            not seen.is_linked
-        ):  # an earlier group may cover by chance somebody who was promised more and waits
-            convicted = seen.hosts.filter(pl.col("group_id").is_in(above["group_id"].implode()))
-            excused = seen.knowledge.by_chance(convicted["person"])
-        undecided, broken = (
-            int(some["tuples"].sum()) for some in (above.head(excused), above.slice(excused))
-        )
-        if len(own) or level == most[-1]:
-            tuples = int(own["tuples"].sum())
-            counts.append(Count(tuples, broken, most_of(own["share"]), level, undecided, since))
+    rows = table.rename({"tuples": "people", "share": "found", "promised": "bound"})
+    counts = judged(
+        rows.with_columns(is_broken=pl.col("too_large") > 0),
+        most,
+        "max",
+        # An earlier group may cover by chance somebody who was promised more and waits.
+        lambda groups: seen.excused(seen.hosts.join(groups, on="group_id", how="semi")),
+    )
     today = most[-1]
     exposed = None if today is None else exposed_by_counterfeits(seen.published, today)
     return AttackResult({"": counts}, ShareFigures(exposed), table)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from republish.anonymize.attack.invariance import moved_since
+from republish.anonymize.attack.invariance import moved_people
+from republish.anonymize.attack.stays import follow_stays
 
 
 class Invariance(NamedTuple):
@@ -20,12 +21,18 @@ class Invariance(NamedTuple):
     """Those of them whose signature is another than in the release before."""
 
 
-def check_invariance(people, hosts, published, m, before=None):
-    """The counts, and what is to be given for the next release."""
-    moved, now = moved_since(people, hosts, published, before)
+def check_invariance(people, hosts, published, m, release=1, before=None):
+    """The counts, and the stays, which are to be given for the next release."""
+    present = people.select("person", "value").join(hosts.select("person", "group_id"), on="person")
+    forged = pl.DataFrame(schema={"person": pl.Int64, "group_id": pl.Int64})
+    stays = follow_stays(present, forged, published.values, release, before)
     groups = published.values.group_by("group_id").agg(
         pl.col("value").n_unique().alias("values"), pl.col("tuples").max().alias("most")
     )
     few, repeating = (groups["values"] < m).sum(), (groups["most"] > 1).sum()
-    staying = 0 if before is None else now.join(before, on=["person", "value"], how="semi").height
-    return Invariance(few, repeating, staying, moved), now
+    moved = len(moved_people(stays, before, release))
+    staying = 0
+    if before is not None:
+        earlier = before.people.filter(until=release - 1)
+        staying = present.join(earlier, on=["person", "value"], how="semi").height
+    return Invariance(few, repeating, staying, moved), stays

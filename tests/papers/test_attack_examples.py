@@ -141,9 +141,9 @@ def hosted(table):
 
 def invariance(*tables):
     before, found = None, []
-    for table in tables:
+    for number, table in enumerate(tables, start=1):
         people, published = hosted(table)
-        one, before = check_invariance(people, people, published, 2, before)
+        one, before = check_invariance(people, people, published, 2, number, before)
         found.append(one)
     return found
 

@@ -96,7 +96,7 @@ def found(releases, *, m=2):
     before, counts = None, []
     for number, published in enumerate(releases, start=1):
         table = PEOPLE.filter(release=number)
-        one, before = check_invariance(table, hosts(table, published), published, m, before)
+        one, before = check_invariance(table, hosts(table, published), published, m, number, before)
         counts.append(one)
     return counts
 
@@ -160,7 +160,7 @@ def test_lemma_4_if_and_only_if(seed):
             {"person": list(table), "value": ["b"] * len(table), "group_id": list(table.values())},
             schema={"person": pl.Int64, "value": pl.String, "group_id": pl.Int64},
         )
-        one, before = check_invariance(here, here, published, 2, before)
+        one, before = check_invariance(here, here, published, 2, len(kept) + 1, before)
         kept.append(one.too_few == one.repeating == one.moved == 0)
         # Up to here: the releases before kept it and this one does, if and only if all of them together do.
         assert all(kept) == is_m_invariant(series[: len(kept)], 2)

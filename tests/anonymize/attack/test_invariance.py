@@ -2,36 +2,30 @@
 
 import polars as pl
 
-from republish.anonymize.attack.invariance import moved_since
-from republish.anonymize.formats.published import Published
+from republish.anonymize.attack.invariance import moved_people
+from republish.anonymize.attack.stays import follow_stays
 
-
-def published(groups):
-    """Groups given as `{group: "value value …"}`, no quasi-identifiers."""
-    values = [(group, value) for group, held in groups.items() for value in held.split()]
-    frame = pl.DataFrame(values, schema={"group_id": pl.Int64, "value": pl.String}, orient="row")
-    return Published(
-        pl.DataFrame({"group_id": list(groups)}),
-        frame.group_by("group_id", "value").agg(pl.len().cast(pl.Int64).alias("tuples")),
-        pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
-    )
+NOBODY_FORGED = pl.DataFrame(schema={"person": pl.Int64, "group_id": pl.Int64})
 
 
 def table(people):
-    """`{person: (value, group)}` as T(n) and hosting groups."""
-    return (
-        pl.DataFrame({"person": list(people), "value": [value for value, _ in people.values()]}),
-        pl.DataFrame({"person": list(people), "group_id": [group for _, group in people.values()]}),
-    )
+    """`{person: (value, group)}` as people in groups."""
+    rows = [(person, *there) for person, there in people.items()]
+    return pl.DataFrame(rows, schema=["person", "value", "group_id"], orient="row")
 
 
 def through(*releases):
     """How many moved at each release: `({person: (value, group)}, {group: values})`."""
     before, found = None, []
-    for people, groups in releases:
-        here, hosts = table(people)
-        moved, before = moved_since(here, hosts, published(groups), before)
-        found.append(moved)
+    for number, (people, groups) in enumerate(releases, start=1):
+        held = pl.DataFrame(
+            [(group, value) for group, held in groups.items() for value in held.split()],
+            schema=["group_id", "value"],
+            orient="row",
+        )
+        stays = follow_stays(table(people), NOBODY_FORGED, held, number, before)
+        found.append(len(moved_people(stays, before, number)))
+        before = stays
     return found
 
 
@@ -60,9 +54,3 @@ def test_with_a_new_value_or_after_an_absence_another_signature_is_allowed():
     away = ({"w": ("d", 1), "x": ("e", 1)}, {1: "d e"})
     back = ({"t": ("a", 1), "y": ("e", 1)}, {1: "a e"})
     assert through(FIRST, away, back) == [0, 0, 0]
-
-
-def test_people_without_a_known_group_are_not_counted():
-    people, hosts = table({"t": ("a", 1), "u": ("b", 1)})
-    _, known = moved_since(people, hosts.head(1), published({1: "a b"}))
-    assert known["person"].to_list() == ["t"]

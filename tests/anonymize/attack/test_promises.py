@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from republish.anonymize.attack.finding import Count, finding
-from republish.anonymize.attack.input import promised as promised_to
+from republish.anonymize.attack.judged import promised as promised_to
 from republish.anonymize.promise import Candidates, LargestShare, Linkability, LinkedValues
 from republish.anonymize.promise.registry import describe_findings
 from tests import findings as fi
