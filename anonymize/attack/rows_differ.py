@@ -3,9 +3,8 @@
 Rows that share a group, in any release, have different values. So rows are points of a graph, those that ever
 shared a group are joined, and what the rows of a signature may have is a colouring with its values. Two rows
 of a person are proven to differ if no colouring gives them one colour. With two values, every path from one
-to the other decides. With more, rows that can always be coloured last are left out, colourings are looked for
-that differ from the true one, and then all are tried, as many steps as there are. What is not found so is not
-decided.
+to the other decides. With more, rows that can always be coloured last are left out, and all colourings are
+tried, as many steps as there are. What is not found so is not decided.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
+import networkx as nx
 import polars as pl
 
 from republish.anonymize.attack.assignments import SeriesInput
@@ -28,8 +27,6 @@ STEPS = 10_000
 """The rows that are coloured, or coloured again, to decide on one pair."""
 PAIRS = 64
 """The pairs of rows that are looked at to tell two values of a person apart; a person seldom has as many."""
-Graph = Mapping[int, set[int]]
-"""The rows that ever shared a group with each."""
 
 
 def attack_rows_differ(seen: SeriesInput, most: Bounds[float], *, steps: int = STEPS) -> AttackResult | None:
@@ -104,20 +101,17 @@ def _rows(seen: SeriesInput) -> pl.DataFrame:
     )
 
 
-def joined_rows(rows: pl.DataFrame) -> dict[int, set[int]]:
-    """List the rows that ever shared a group with each, of `group`, `row`."""
-    graph: dict[int, set[int]] = {row: set() for row in rows["row"].unique()}
-    together = rows.group_by("group").agg(pl.col("row").unique().sort())
-    for members in together["row"].unique():
-        for row in members:
-            graph[row].update(members)
-    for row, others in graph.items():
-        others.discard(row)
+def joined_rows(rows: pl.DataFrame) -> nx.Graph:
+    """Join the rows that ever shared a group, of `group`, `row`."""
+    graph = nx.Graph()
+    for members in rows.group_by("group").agg(pl.col("row").unique().sort())["row"].unique():
+        graph.add_nodes_from(members)
+        graph.add_edges_from(combinations(members, 2))
     return graph
 
 
 def values_proven(
-    rows: Sequence[Sequence[int]], graph: Graph, truth: Mapping[int, int], colours: int, steps: int
+    rows: Sequence[Sequence[int]], graph: nx.Graph, truth: Mapping[int, int], colours: int, steps: int
 ) -> tuple[int, bool]:
     """Find how many values of a person groups prove, and whether that is decided.
 
@@ -148,84 +142,24 @@ def values_proven(
 
 
 def differing(
-    one: int, other: int, graph: Graph, truth: Mapping[int, int], colours: int, steps: int
+    one: int, other: int, graph: nx.Graph, truth: Mapping[int, int], colours: int, steps: int
 ) -> bool | None:
     """Tell whether two rows have different colours in all colourings; None where the steps do not decide."""
-    if other in graph[one]:
+    if graph.has_edge(one, other):
         return True
-    around = _reached(one, graph)
+    around = nx.node_connected_component(graph, one)
     if other not in around:  # what one has says nothing of the other
         return False
     if colours == 2:  # the true colouring and its opposite are all there are
         return truth[one] != truth[other]
-    if _can_be_exchanged(one, other, graph, {row: truth[row] for row in around}, steps):
-        return False
-    both = {row: {one if its == other else its for its in graph[row]} for row in around if row != other}
-    both[one] = both[one] | graph[other]
-    core = _core(both, colours)
-    can_be_alike = True if not core else _colourable(core, one, colours, steps)
+    both = nx.contracted_nodes(graph.subgraph(around), one, other, self_loops=False)
+    # The rows outside of the core have a colour left for them, whatever all others have.
+    core = nx.k_core(both, colours)
+    can_be_alike = _colourable({row: set(core[row]) for row in core}, one, colours, steps)
     return None if can_be_alike is None else not can_be_alike
 
 
-def _reached(row: int, graph: Graph) -> set[int]:
-    """The rows that paths lead to."""
-    reached, waiting = {row}, [row]
-    while waiting:
-        new = graph[waiting.pop()] - reached
-        reached |= new
-        waiting += new
-    return reached
-
-
-def _can_be_exchanged(one: int, other: int, graph: Graph, colour: dict[int, int], steps: int) -> bool:
-    """Look for a colouring in which two rows are alike, by exchanges of two colours from the true one.
-
-    Exchanging two colours in all rows that are joined by them leaves a colouring (a Kempe chain).
-    """
-    rng, taken = np.random.default_rng(1), 0
-    kinds = sorted(set(colour.values()))
-    rows = sorted(colour)
-    while taken < steps:
-        chain = _chain(one, colour[other], graph, colour)
-        if other not in chain or colour[one] == colour[other]:
-            return True
-        row = rows[int(rng.integers(len(rows)))]
-        to = kinds[int(rng.integers(len(kinds)))]
-        if to == colour[row]:
-            taken += 1
-            continue
-        exchanged, own = _chain(row, to, graph, colour), colour[row]
-        taken += len(chain) + len(exchanged)
-        for its in exchanged:
-            colour[its] = to if colour[its] == own else own
-    return False
-
-
-def _chain(row: int, to: int, graph: Graph, colour: Mapping[int, int]) -> set[int]:
-    """The rows that change if a row gets a colour, and those with that colour the row's own."""
-    kinds, chain, waiting = (colour[row], to), {row}, [row]
-    while waiting:
-        new = {its for its in graph[waiting.pop()] if its not in chain and colour[its] in kinds}
-        chain |= new
-        waiting += new
-    return chain
-
-
-def _core(graph: dict[int, set[int]], colours: int) -> dict[int, set[int]]:
-    """The graph without the rows that a colour is always left for, whatever all others have."""
-    few = [row for row, its in graph.items() if len(its) < colours]
-    gone = set(few)
-    left = {row: len(its) for row, its in graph.items()}
-    while few:
-        for its in graph[few.pop()]:
-            left[its] -= 1
-            if its not in gone and left[its] < colours:
-                gone.add(its)
-                few.append(its)
-    return {row: its - gone for row, its in graph.items() if row not in gone}
-
-
-def _colourable(graph: Graph, first: int, colours: int, steps: int) -> bool | None:
+def _colourable(graph: Mapping[int, set[int]], first: int, colours: int, steps: int) -> bool | None:
     """Tell whether a graph has a colouring; None after so many steps. The fewest colours left come first.
 
     References
