@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from republish.anonymize.arrays import Ints
+from republish.anonymize.attack.coverage import covering
 from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import AttackInput
 from republish.anonymize.columns import VALUE, least_of, most_of
-from republish.anonymize.people.codes import MISSING_CODE, encode
+from republish.anonymize.people.codes import encode
+
+MOST_POINTS = 10_000
+"""Different quasi-identifiers that are placed in classes at a time: a person may be in hundreds of these."""
 
 
 def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
@@ -100,35 +103,14 @@ def _classes(seen: AttackInput) -> pl.DataFrame:
 def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
     """int64[C]: the people whose quasi-identifiers lie in each class."""
     names = [column for column in known.columns if column.startswith("qi_")]
-    also = {
-        name: classes[f"{name}_missing"].to_numpy() > 0
-        for name in names
-        if f"{name}_missing" in classes.columns
-    }
-    exact = not also and all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names)
-    if exact:
-        here = known.group_by(names).agg(people=pl.len().cast(pl.Int64))
-        points = classes.select(pl.col(f"{name}_low").alias(name) for name in names)
-        found = points.join(here, on=names, how="left", maintain_order="left")["people"]
-        return found.fill_null(0).to_numpy()
-    # People are put in the order of the column that tells most of them apart: each class is a slice of them.
-    first, *others = sorted(names, key=lambda name: (name in also, -known[name].n_unique()))
-    at = known.select(names).sort(first)
-    codes = {name: at[name].to_numpy() for name in names}
-    low = {name: classes[f"{name}_low"].to_numpy() for name in names}
-    high = {name: classes[f"{name}_high"].to_numpy() for name in names}
-    begins = np.searchsorted(codes[first], low[first], "left")
-    ends = np.searchsorted(codes[first], high[first], "right")
-    people = np.empty(len(classes), np.int64)
-    without = int(np.searchsorted(codes[first], MISSING_CODE, "right"))
-    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-        rows: slice | Ints = slice(begin, end)
-        if first in also and also[first][number] and begin >= without:
-            rows = np.r_[0:without, begin:end]
-        inside = np.ones(len(codes[first][rows]), bool)
-        for name in others:
-            code = codes[name][rows]
-            is_inside = (code >= low[name][number]) & (code <= high[name][number])
-            inside &= is_inside | (code == MISSING_CODE) if name in also and also[name][number] else is_inside
-        people[number] = np.count_nonzero(inside)
-    return people
+    points = known.group_by(names, maintain_order=True).agg(people=pl.len().cast(pl.Int64))
+    has_missing = any(column.endswith("_missing") for column in classes.columns)
+    if not has_missing and all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names):
+        exact = classes.select(pl.col(f"{name}_low").alias(name) for name in names)
+        here = exact.join(points, on=names, how="left", maintain_order="left")["people"]
+        return here.fill_null(0).to_numpy()
+    people = np.zeros(len(classes))
+    for some in points.iter_slices(MOST_POINTS):
+        point, box = covering(some.select(names), classes)
+        people += np.bincount(box, some["people"].to_numpy()[point], len(classes))
+    return people.astype(np.int64)
