@@ -47,7 +47,6 @@ def exact_risks(
     invariant: bool,
     steps: int = STEPS,
     counted: Counted | None = None,
-    largest: int | None = None,
 ) -> pl.DataFrame:
     """Compute the disclosure risk of every tuple for which few enough surjections are to be counted.
 
@@ -65,8 +64,6 @@ def exact_risks(
         How many mappings of a tuple are tried in all.
     counted
         What was counted before of the same people and groups with other values; what is counted now is added.
-    largest
-        People in a component up to which counting is tried; `LARGEST_COMPONENT` if None.
 
     Returns
     -------
@@ -101,8 +98,7 @@ def exact_risks(
     )
     alone = linked.join(rows.join(size.filter(groups=1), on="component", how="semi"), on=["person", "value"])
     found = _shares(alone, releases).rows()
-    most_people = LARGEST_COMPONENT if largest is None else largest
-    size = size.filter(pl.col("groups") > 1, pl.col("people") <= most_people)
+    size = size.filter(pl.col("groups") > 1, pl.col("people") <= LARGEST_COMPONENT)
     counted, spent = {} if counted is None else counted, 0
     for component in _contents(linked, size, rows, groups, releases):
         people = [*dict.fromkeys(row for covered, _ in component for row in covered)]

@@ -254,15 +254,10 @@ class Pairs:
                 flags |= ((low >= begin) & (high <= end)).astype(np.uint64) << np.uint64(q)
         return flags
 
-    def earlier_flags(self, earlier: Earlier, only: Sequence[str] | None = None) -> np.ndarray:
-        """Flag the pairs whose second half covers each row of an earlier release: uint64 for each row.
-
-        `only` names the columns of the view whose pairs count; None for all.
-        """
+    def earlier_flags(self, earlier: Earlier) -> np.ndarray:
+        """Flag the pairs whose second half covers each row of an earlier release: uint64 for each row."""
         flags = np.zeros(len(earlier.records), np.uint64)
-        for q, (ours, _, theirs, label) in enumerate(self.halves):
-            if only is not None and ours not in only:
-                continue
+        for q, (_, _, theirs, label) in enumerate(self.halves):
             if theirs in earlier.own:
                 half = (earlier.own[theirs] == label).to_numpy()
             elif theirs in earlier.common:
