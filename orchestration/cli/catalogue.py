@@ -9,7 +9,6 @@ import typer
 
 from republish.orchestration.cli.options import ContractPath, Debug, HomePath
 from republish.orchestration.cli.terminal import out
-from republish.orchestration.series.recorded import verify_published
 
 
 def catalogue(
@@ -31,6 +30,7 @@ def catalogue(
     from republish.orchestration.catalogue.write import write_catalogues
     from republish.orchestration.contracts.contract_file import load_contract
     from republish.orchestration.series.homes import series_at
+    from republish.orchestration.series.recorded import verify_published
 
     series = series_at(load_contract(contract), home)
     verify_published(series)
