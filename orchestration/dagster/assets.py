@@ -13,7 +13,7 @@ from republish.orchestration.chain.delta import EXPECTED, compare_snapshots
 from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.dagster import metadata
-from republish.orchestration.dagster.figures import plotted
+from republish.orchestration.dagster.figures import named
 from republish.orchestration.dagster.in_effect import in_effect, not_applied
 from republish.orchestration.dagster.lineage import lineage_of
 from republish.orchestration.dagster.names import (
@@ -125,7 +125,6 @@ def _snapshot(described: Series) -> Step:
         assets=(_spec(described, SNAPSHOT, description, {"parquet", "polars"}, upstream),),
         checks=(CheckOn(SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises."),),
         work=work,
-        before=lambda: metadata.draw_soon(described.contract),
     )
 
 
@@ -136,7 +135,7 @@ def _delta(described: Series) -> Step:
             return Done(says="is not kept any more", metadata={}, is_kept=False)
         return Done(
             says="compared with the snapshot before",
-            metadata={DELTA: plotted(compared.figures.as_json(), series.contract)},
+            metadata={DELTA: named(compared.figures.as_json(), series.contract)},
             verdicts=(compared.verdict,),
         )
 

@@ -112,8 +112,6 @@ CONSTANT = {"promises", "broken_promises", "hosts_known", "ends"}
 """Figures of an attack that are the same in every release that is published: they are not shown."""
 SELDOM = {"batch_counterfeits"}
 """Figures that are shown where they are not 0."""
-MOSTLY_NONE = {"held_back", "corrected", "renamed", "drifted", "extended"}
-"""Figures that are plotted where they are not 0."""
 
 
 def name_of(figure: str, contract: Table) -> str:
@@ -130,17 +128,6 @@ def named(figures: Mapping[str, Any], contract: Table) -> dict[str, Any]:
         for name, figure in figures.items()
         if figure is not None and name not in CONSTANT and (figure or name not in SELDOM)
     }
-
-
-def plotted(figures: Mapping[str, Any], contract: Table) -> dict[str, Any]:
-    """Figures as `named` has them, as numbers, which Dagster plots; but for those that are mostly 0."""
-    none = {name: figure for name, figure in figures.items() if name in MOSTLY_NONE and not figure}
-    return named(figures, contract) | as_text(none, contract)
-
-
-def as_text(figures: Mapping[str, Any], contract: Table) -> dict[str, str]:
-    """Figures as `named` has them, as texts: Dagster has no plot of these."""
-    return {name: f"{figure:,}" for name, figure in named(figures, contract).items()}
 
 
 def legible(figure: Any) -> Any:

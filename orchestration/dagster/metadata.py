@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import threading
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,7 @@ import dagster as dg
 import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
-from republish.anonymize.contract import Product, Schema, View
+from republish.anonymize.contract import Schema, View
 from republish.anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.people.rows import counted_in
@@ -24,17 +21,14 @@ from republish.anonymize.utility.views import view_usefulness
 from republish.orchestration.chain.publication import Publication
 from republish.orchestration.chain.snapshot import Taken
 from republish.orchestration.dagster.charts import picture
-from republish.orchestration.dagster.figures import as_text, legible, named, plotted
+from republish.orchestration.dagster.figures import legible, named
 from republish.orchestration.dagster.names import (
     AUDIT,
     COUNTERFEITS,
-    PUBLICATION,
     RELEASE,
     SNAPSHOT,
     asset_key,
-    key_of,
 )
-from republish.orchestration.engine import the_engine
 from republish.orchestration.over_releases import over_releases, what_changed
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import several_columns
@@ -42,15 +36,11 @@ from republish.orchestration.series.release_record import CANDIDATE, ReleaseReco
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.standing import not_released, not_released_in_words
 from republish.orchestration.storage.manifest import COUNTED
-from republish.orchestration.storage.parts import scan_parts, table_files
 from republish.orchestration.storage.store import read_table
 
 ERROR = "mean error of counts (%)"
 COUNTERFEIT_SHARE = "counterfeits among published rows (%)"
 PROMISED_AND_FOUND = "promised and found, over the releases"
-MOVES = "what else moves, over the releases"
-GROUPS_SHOWN = 50_000
-"""The number of groups in charts of a release whose people are divided; up to twice as many."""
 RELEASES_SHOWN = 24
 """The number of releases in charts over releases, this one the last."""
 
@@ -64,12 +54,6 @@ TYPES = {
     "Date": "date",
 }
 """What the UI calls the type of a column."""
-
-
-def draw_soon(contract: Product) -> None:
-    """Begin to import what draws charts: it takes a while, and the snapshot waits for its verdict anyway."""
-    if principle_of(contract).plots:
-        threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()
 
 
 def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
@@ -97,33 +81,26 @@ def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict
     failed = sum(not verdict.passed for verdict in committed.verdicts)
     findings = (committed.attack.get(name, 0) for name in ("promises", "broken_promises"))
     tables = _tables(series, release, committed)
-    so_far = _records(series, release)
-    shares = _counterfeits(so_far)
-    stated = {
-        COUNTERFEITS: {
-            "counterfeits": counts.counterfeits,
-            COUNTERFEIT_SHARE: legible(_counterfeit_share(committed)),
-            **({f"{COUNTERFEIT_SHARE}, over the releases": picture(shares)} if shares.moves else {}),
-        }
-    }
+    share = legible(100 * counts.counterfeits / max(1, counts.tuples))
+    stated = {COUNTERFEITS: {"counterfeits": counts.counterfeits, COUNTERFEIT_SHARE: share}}
+    charts = _over_releases(series, release)
     memory = principle_of(contract).memory
     kept = {name: figures[name] for name in memory.figures} if memory else {}
     remembered = {memory.name: named(kept, contract)} if memory else {}
     return {
         **remembered,
         RELEASE: {
-            **plotted(figures, contract),
+            **named(figures, contract),
             **seconds,
             **_what_is_asked_first(series, release, committed, tables),
             "dagster/row_count": counts.tuples,
             **_published_columns(series),
-            **{plot.name: picture(plot) for plot in _plots(series, release, committed, tables)},
+            **{plot.name: picture(plot) for plot in _plots(series, release, tables)},
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
-            # They are texts: of most, Dagster would plot a straight line. What moves is drawn.
-            **as_text(committed.attack, contract),
-            **{name: picture(*charts) for name, charts in _over_releases(series, so_far).items() if charts},
+            **named(committed.attack, contract),
+            **({PROMISED_AND_FOUND: picture(*charts)} if charts else {}),
             "checks": f"{len(committed.verdicts)}, {f'{failed} failed' if failed else 'all passed'}",
             "promises": "{}, {} broken".format(*findings),
         },
@@ -135,30 +112,9 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
     return {
         "report": dg.MetadataValue.md(_report(series, release, publication.manifest)),
         "folder": dg.MetadataValue.path(publication.folder),
-        "release before": dg.MetadataValue.md(_release_before(series, release, publication.manifest)),
-        "history.duckdb": dg.MetadataValue.md(_in_history(series, release)),
         "manifest sha256": publication.manifest_sha256,
         **named({one: publication.manifest[one] for one in ("tuples", "counterfeits")}, series.contract),
     }
-
-
-def _release_before(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
-    """The release that this one was built on, as a link to it, and what the manifest says of it."""
-    product, name, before = series.contract.product, series.contract.series, series.calendar.previous(release)
-    if before is None and (former := series.contract.supersedes):
-        name, before = former, max(series.other(former).releases, default=None)
-    if before is None:
-        return "None: this is the first of its series."
-    path = "/".join(key_of(series.home, product, name, PUBLICATION).path)
-    link = f"[{product}/{name}, {before}](/assets/{path}?view=partitions&partition={before})"
-    return f"{link}, manifest SHA-256 {manifest['previous']}" if manifest.get("previous") else link
-
-
-def _in_history(series: Series, release: str) -> str:
-    """Where the history of releases is, and the condition that its rows of this one meet."""
-    product, name = series.contract.product, series.contract.series
-    asked = f"product = '{product}' AND series = '{name}' AND release = '{release}'"
-    return f"{series.home.history}: a row of `releases`, and one of `buckets` for each, where\n\n`{asked}`"
 
 
 def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
@@ -196,7 +152,7 @@ def _what_is_asked_first(
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
     contract = series.contract
     asked = ("smallest_candidates", "smallest_candidates_by_host")
-    shown: dict[str, Any] = as_text({name: committed.attack.get(name) for name in asked}, contract)
+    shown = named({name: committed.attack.get(name) for name in asked}, contract)
     release_format = principle_of(contract).format(contract)
     snapshot = series.private(release) / "snapshot.parquet"
     counts = committed.counts
@@ -228,26 +184,6 @@ def _tables(series: Series, release: str, committed: ReleaseRecord) -> dict[str,
     return principle_of(series.contract).format(series.contract).internal(named, series.contract)
 
 
-def _some_groups(series: Series, release: str, committed: ReleaseRecord) -> dict[str, pl.DataFrame]:
-    """The same, of about `GROUPS_SHOWN` whole groups of people who are divided, drawn by their numbers.
-
-    Numbers are given in the order of what is published, so these groups are of everywhere in it.
-    """
-    folder, release_format = series.private(release), principle_of(series.contract).format(series.contract)
-    groups, people = (committed.counts.groups, committed.counts.people) if committed.counts else (0, 0)
-    drawn, named = partial(_drawn, max(1, groups // GROUPS_SHOWN)), {}
-    for name in release_format.tables(series.contract):
-        files = table_files(folder, f"{CANDIDATE}{name}")
-        found = the_engine().run(drawn, files, people // max(1, len(files)), "chart")
-        named[name] = undated(pl.concat(found), release)
-    return release_format.internal(named, series.contract)
-
-
-def _drawn(one_in: int, part: Path) -> pl.DataFrame:
-    """The rows of some groups in a part of a table: one group in so many."""
-    return scan_parts([part]).filter(pl.col("group_id") % one_in == 0).collect(engine="streaming")
-
-
 def _is_kept(folder: Path, committed: ReleaseRecord) -> bool:
     return all((folder / name).exists() for name in committed.files)
 
@@ -259,63 +195,30 @@ def _records(series: Series, release: str) -> dict[str, ReleaseRecord]:
     return {due: record for due, record in kept.items() if record and record.counts}
 
 
-def _over_releases(series: Series, so_far: Mapping[str, ReleaseRecord]) -> dict[str, list[OverReleases]]:
-    """Charts of what the attacks found: of what is promised, and of what else moves."""
-    release, last = list(so_far.items())[-1]
-    number = series.calendar.number
+def _over_releases(series: Series, release: str) -> list[OverReleases]:
+    """Charts of what is promised, and of what the attacks found of it, over the last releases."""
+    so_far = _records(series, release)
+    number, last = series.calendar.number, so_far[release]
     promises = [last.promises[number(due) - number(release) - 1] for due in so_far]
     figures = {due: record.attack for due, record in so_far.items()}
-    declared = [(chart, part) for part in promises[-1] for chart in part.charts]
-    promised = [
-        over_releases(chart, figures, [one.part(type(part)) for one in promises], _changed(so_far))
-        for chart, part in declared
-    ]
-    drawn = {curve.figure for chart, _ in declared for curve in chart.curves}
-    others = [
-        OverReleases(
-            name, "", tuple(so_far), {name: tuple(legible(one.get(figure)) for one in figures.values())}
-        )
-        for figure in last.attack
-        if figure not in drawn
-        for name in named({figure: last.attack[figure]}, series.contract)
-    ]
-    return {
-        PROMISED_AND_FOUND: [chart for chart in promised if chart.lines],
-        MOVES: [chart for chart in others if chart.moves],
-    }
-
-
-def _counterfeits(so_far: Mapping[str, ReleaseRecord]) -> OverReleases:
-    """The share of counterfeits over the releases."""
-    lines = {"counterfeits": tuple(map(_counterfeit_share, so_far.values()))}
-    return OverReleases(COUNTERFEIT_SHARE, "% of rows", tuple(so_far), lines, changed=_changed(so_far))
-
-
-def _changed(so_far: Mapping[str, ReleaseRecord]) -> dict[int, str]:
-    return what_changed([record.parameters for record in so_far.values()])
-
-
-def _counterfeit_share(record: ReleaseRecord) -> float:
-    """Counterfeits among the published rows of a release, in per cent."""
-    assert record.counts is not None, "only releases are shown of which something is kept"
-    return 100 * record.counts.counterfeits / max(1, record.counts.tuples)
+    changed = what_changed([record.parameters for record in so_far.values()])
+    charts = (
+        over_releases(chart, figures, [one.part(type(part)) for one in promises], changed)
+        for part in promises[-1]
+        for chart in part.charts
+    )
+    return [chart for chart in charts if chart.lines]
 
 
 def _plots(
-    series: Series, release: str, committed: ReleaseRecord, tables: Mapping[str, pl.DataFrame] | None
+    series: Series, release: str, tables: Mapping[str, pl.DataFrame] | None
 ) -> list[Plot | ShareChart]:
-    """The format's charts of the release, and the principle's of what it remembers.
-
-    Of people who are divided, the format's alone: shards remember for themselves.
-    """
-    contract = series.contract
-    principle = principle_of(contract)
-    release_format = principle.format(contract)
-    if contract.shards > 1 and _is_kept(series.private(release), committed):
-        return release_format.plots(_some_groups(series, release, committed), contract)
+    """The format's charts of the release, and the principle's of what it remembers."""
     if tables is None:
         return []
-    charts = release_format.plots(tables, contract)
+    contract = series.contract
+    principle = principle_of(contract)
+    charts = principle.format(contract).plots(tables, contract)
     if principle.plots is None:
         return charts
     states = {

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dagster as dg
@@ -66,8 +66,6 @@ class Step:
     assets: tuple[dg.AssetSpec, ...]
     work: Callable[[Series, str], Done]
     checks: tuple[CheckOn, ...] = ()
-    before: Callable[[], None] = field(default=lambda: None)
-    """Called once when the step begins."""
 
 
 def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.AssetsDefinition:
@@ -112,7 +110,6 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
         if is_of(context.instance, described.home):
             hold(described.home, context.run.run_id)
         series = Series(file, described.home)  # the server's has read history when it began
-        step.before()
         made: dict[str, Done] = {}
         for release in context.partition_keys:
             try:
@@ -132,7 +129,7 @@ def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.Asset
         for check in check_specs:
             if context.has_partition_key:
                 verdict = _verdict_on(check.name, done)
-                yield _result(verdict, on, blocks=_is_judged(check.name, done))
+                yield dg.AssetCheckResult(**_finding(on, verdict, blocks=_is_judged(check.name, done)))
             else:  # a result in a run of a range would be one of no partition: it is noted by release
                 yield dg.Output(None, output_name=check.get_python_identifier())
 
@@ -334,15 +331,19 @@ def _evaluation(
     on: Mapping[str, dg.AssetKey], release: str, verdict: Verdict, *, blocks: bool = True
 ) -> dg.AssetCheckEvaluation:
     """What a check found of one release."""
-    return dg.AssetCheckEvaluation(
-        asset_key=on[verdict.promise],
-        check_name=verdict.promise,
-        passed=verdict.passed,
-        metadata=metadata_of(verdict),
-        description=words_of(verdict),
-        severity=_severity(blocks=blocks),
-        partition=release,
-    )
+    return dg.AssetCheckEvaluation(**_finding(on, verdict, blocks=blocks), partition=release)
+
+
+def _finding(on: Mapping[str, dg.AssetKey], verdict: Verdict, *, blocks: bool) -> dict[str, Any]:
+    """What a check found, as Dagster's classes name the parts of it."""
+    return {
+        "asset_key": on[verdict.promise],
+        "check_name": verdict.promise,
+        "passed": verdict.passed,
+        "metadata": metadata_of(verdict),
+        "description": words_of(verdict),
+        "severity": dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN,
+    }
 
 
 def _verdict_on(name: str, done: Done) -> Verdict:
@@ -357,18 +358,3 @@ def _verdict_on(name: str, done: Done) -> Verdict:
 def _is_judged(name: str, done: Done) -> bool:
     """True if a promise was looked at; a release published before its check was there is not refused."""
     return any(verdict.promise == name for verdict in done.verdicts)
-
-
-def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey], *, blocks: bool = True) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        passed=verdict.passed,
-        asset_key=on[verdict.promise],
-        check_name=verdict.promise,
-        metadata=metadata_of(verdict),
-        description=words_of(verdict),
-        severity=_severity(blocks=blocks),
-    )
-
-
-def _severity(*, blocks: bool) -> dg.AssetCheckSeverity:
-    return dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN

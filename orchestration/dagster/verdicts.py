@@ -11,11 +11,6 @@ from republish.orchestration.dagster.figures import legible
 from republish.orchestration.expectations import Verdict
 from republish.orchestration.written import plain
 
-FIXED = {
-    *("expectations", "promises", "promises that hold", "rows of evidence", "safe"),
-    *("share", "smallest promised", "fewest values promised with newcomers", "fewest values with newcomers"),
-}
-"""Figures that stay as they are while a promise does."""
 NAMES = {
     "disjoint": "earlier signatures that share no value with today's",
     "overlapping": "earlier signatures that share some values with today's",
@@ -82,13 +77,9 @@ def words_of(verdict: Verdict) -> str | None:
 
 
 def metadata_of(verdict: Verdict) -> dict[str, Any]:
-    """The figures, what is broken, and the evidence, as far as it has names.
-
-    Figures are texts where a plot of them would be a straight line.
-    """
+    """The figures, what is broken, and the evidence, as far as it has names."""
     shown: dict[str, Any] = {
-        NAMES.get(name, name): f"{legible(figure):,}" if name in FIXED or not figure else legible(figure)
-        for name, figure in verdict.figures.items()
+        NAMES.get(name, name): legible(figure) for name, figure in verdict.figures.items()
     }
     if verdict.broken:
         shown["broken promises"] = dg.MetadataValue.md("\n".join(f"- {one}" for one in verdict.broken))

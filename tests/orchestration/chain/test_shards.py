@@ -20,7 +20,6 @@ from republish.orchestration.chain.merging import merge_shards, write_groups
 from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import FAULTS, KEPT, digest_of_source, take_snapshot
 from republish.orchestration.cli.examine import examine
-from republish.orchestration.dagster import metadata
 from republish.orchestration.dagster.metadata import RELEASE, of_candidate
 from republish.orchestration.engine import engine as engines
 from republish.orchestration.readers.datapackage.dated import undated
@@ -44,7 +43,6 @@ from tests.hospital import (
     make_by_dagster,
     published,
 )
-from tests.orchestration.audit.published_folders import write_parts
 
 FIRST, SECOND, THIRD = RELEASES
 SHARDS = 3
@@ -145,21 +143,7 @@ def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(series, hospit
     make_by_dagster(other, FIRST, SECOND)
     assert published(series.home.path) == published(other.home.path)
     shown = of_candidate(other, SECOND, other.committed(SECOND))[RELEASE]
-    assert "interval widths" in shown
-
-
-def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(one_release, monkeypatch):
-    series, made = one_release, one_release.committed(FIRST)
-    everything = metadata._some_groups(series, FIRST, made)["microdata"]
-    assert everything.height == made.counts.tuples
-    monkeypatch.setattr(metadata, "GROUPS_SHOWN", 10)
-    some = metadata._some_groups(series, FIRST, made)["microdata"]
-    assert 10 <= some["group_id"].n_unique() < 21
-    assert some.equals(everything.join(some, on="group_id", how="semi", maintain_order="left"))
-    folder = series.private(FIRST) / "candidate-microdata"
-    files = write_parts(folder, read_table(folder / parts.part_name(0)), 50)
-    assert len(files) > 4
-    assert metadata._some_groups(series, FIRST, made)["microdata"].equals(some)
+    assert shown["people released"] == other.committed(SECOND).counts.people
 
 
 def test_the_bytes_do_not_depend_on_how_many_processes_there_are(

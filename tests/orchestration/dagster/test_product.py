@@ -2,13 +2,11 @@
 
 import base64
 import datetime as dt
-import hashlib
 import json
 import re
 from dataclasses import replace
 
 import dagster as dg
-import duckdb
 import polars as pl
 import pytest
 
@@ -354,26 +352,6 @@ def test_the_page_of_the_asset_says_what_a_changed_contract_changes_and_from_whe
     assert "Begin it again." in begun
 
 
-def test_a_publication_leads_to_the_release_before_and_to_the_history(series, instance):
-    run(series, instance, FIRST)
-    run(series, instance, THIRD)
-    first, third = (entries(instance, "publication", release) for release in (FIRST, THIRD))
-    assert first["release before"] == "None: this is the first of its series."
-    link = f"[hospital/v1, {SECOND}](/assets/hospital/publication?view=partitions&partition={SECOND})"
-    assert third["release before"].startswith(link)
-    digest = entries(instance, "publication", THIRD)["release before"].split()[-1]
-    assert digest == run_digest(series, SECOND)
-    (where,) = re.findall("`(product = .*)`", third["history.duckdb"])
-    assert str(series.home.history) in third["history.duckdb"]
-    with duckdb.connect(series.home.history, read_only=True) as history:
-        for table in ("releases", "buckets"):
-            assert history.sql(f"SELECT count(*) FROM {table} WHERE {where}").fetchall()[0][0] > 0  # noqa: S608
-
-
-def run_digest(series, release):
-    return hashlib.sha256((series.published(release) / "manifest.json").read_bytes()).hexdigest()
-
-
 def test_rematerializing_what_is_no_longer_kept_verifies_it(hospital, series, instance):
     hospital.declare(keep_private=1)
     make(hospital.series(series.home.path), THIRD)
@@ -460,7 +438,7 @@ def test_a_candidate_that_breaks_a_promise_is_not_published(series, instance, mo
     found = checks(result)
     assert not found[promise].passed
     assert found[promise].description
-    assert found[promise].metadata["rows of evidence"].value != "0"
+    assert found[promise].metadata["rows of evidence"].value != 0
     assert materialized(instance, "publication") == []
     assert not series.published(THIRD).exists()
     after = everything(series.home.path)
@@ -507,8 +485,8 @@ def test_counts_that_plot_columns_and_where_they_come_from(series, instance):
     lineage = shown["dagster/column_lineage"].deps_by_column
     assert lineage["age_low"] == [dg.TableColumnDep(key("snapshot"), "age")]
     compared = entries(instance, "delta", THIRD)
-    assert compared.pop("people whose wrong value was corrected") == "0"  # as it mostly is: no plot
-    assert all(isinstance(value, int) or value == "0" for value in compared.values())
+    assert compared["people whose wrong value was corrected"] == 0
+    assert all(isinstance(value, int) for value in compared.values())
     assert entries(instance, "snapshot", THIRD)["people"] == 300
 
 
@@ -550,23 +528,11 @@ def test_promised_and_found_is_one_chart_over_the_releases_with_a_mark_where_a_p
     changed = hospital.declare(principle={"m": 4}, accept={THIRD: ["m"]}).series(series.home.path)
     run(changed, instance, THIRD)
     audited = entries(instance, "audit", THIRD)
-    assert not [name for name, figure in audited.items() if not isinstance(figure, str)]  # no straight line
     (chart,) = drawn(audited["promised and found, over the releases"])
     for words in ("promised: at least 3, 4", ">fewest<", ">m 3 → 4<", *(f">{one}<" for one in RELEASES)):
         assert words in chart
     assert "How many values are possible for a person" in audited["promised and found, over the releases"]
-    moving = audited["what else moves, over the releases"]
-    others = drawn(moving)
-    assert others
-    assert "\ngroups that a person may be in (mean)\n" in moving
-    assert all(
-        len({line.split('"')[3] for line in other.splitlines() if "<circle" in line}) > 1 for other in others
-    )
-    (share,) = drawn(
-        entries(instance, "counterfeits", THIRD)["counterfeits among published rows (%), over the releases"]
-    )
-    assert share.count("<circle") == len(RELEASES)
-    assert ">m 3 → 4<" in share
+    assert audited["groups that a person may be in (mean)"] > 1
 
 
 def drawn(markdown):
@@ -863,10 +829,10 @@ def test_checks_say_what_was_promised_and_what_was_found(series, instance):
     assert f"**hospital/v1, {THIRD}**: m_invariance (m 3" in report
     assert all(check.description in report for check in found.values() if check.asset_key == key("release"))
     shown = entries(instance, "release", THIRD)
-    assert shown["possible values left, by quasi-identifiers (fewest)"] == "3"  # as promised: no plot
-    assert shown["possible values left, by group (fewest)"] == "3"
-    assert found["m_uniqueness"].metadata["expectations"].value == "4"
-    assert found["coverage"].metadata["not covered"].value == "0"
+    assert shown["possible values left, by quasi-identifiers (fewest)"] == 3
+    assert shown["possible values left, by group (fewest)"] == 3
+    assert found["m_uniqueness"].metadata["expectations"].value == 4
+    assert found["coverage"].metadata["not covered"].value == 0
     columns = {
         name for record in found["minimum_widths"].metadata["evidence"].records for name in record.data
     }
