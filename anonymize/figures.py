@@ -1,6 +1,7 @@
 """Figures that are worth plotting over releases: typed where they are counted, names and numbers in files.
 
-Each field declares how the figures of shards combine: `Total`, `Least`, `Most`, `MeanBy`, `FromCounts`.
+Each field declares how the figures of shards combine: `Total`, `Least`, `Most`, `MeanBy`, `ErrorBy`,
+`FromCounts`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from dataclasses import fields as fields_of
 from functools import cache
+from math import hypot
 from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 
@@ -50,6 +52,20 @@ class MeanBy:
         weights = [getattr(one, self.field) for one in stated]
         means = (getattr(one, name) * weight for one, weight in zip(stated, weights, strict=True))
         return sum(means) / sum(weights) if sum(weights) else None
+
+
+@dataclass(frozen=True)
+class ErrorBy:
+    """The standard error of such a mean, from those of several shards, which are independent."""
+
+    field: str
+
+    def of_all(self, name: str, several: Sequence[Figures]) -> float:
+        """The error of a whole."""
+        weights = [getattr(one, self.field) for one in several]
+        errors = (getattr(one, name) * weight for one, weight in zip(several, weights, strict=True))
+        error: float = hypot(*errors) / sum(weights)
+        return error
 
 
 @dataclass(frozen=True)
@@ -157,7 +173,7 @@ def by_name(several: Iterable[Figures]) -> dict[str, Any]:
 
 
 def _one(name: str, rule: Any, several: Sequence[Figures]) -> Any:
-    if isinstance(rule, MeanBy | FromCounts):
+    if isinstance(rule, MeanBy | ErrorBy | FromCounts):
         return rule.of_all(name, several)
     stated = [figure for one in several if (figure := getattr(one, name)) is not None]
     return rule(stated) if stated else None

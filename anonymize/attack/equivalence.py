@@ -13,11 +13,10 @@ means here.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from math import lcm
 from typing import Any, NamedTuple
 
@@ -82,10 +81,6 @@ class Equivalence:
         return self.e == self.at_least
 
 
-Searched = dict[Hashable, Equivalence]
-"""The smallest attacks on parts, by who is in their partitions and what these hold, whatever its name."""
-
-
 class Compromised(NamedTuple):
     """The people who take part in an attack smaller than promised, apart from those not decided in time."""
 
@@ -96,11 +91,7 @@ class Compromised(NamedTuple):
 
 
 def minimum_equivalence(
-    members: pl.DataFrame,
-    contents: pl.DataFrame,
-    *,
-    seconds: float = 60.0,
-    searched: Searched | None = None,
+    members: pl.DataFrame, contents: pl.DataFrame, *, seconds: float = 60.0
 ) -> list[Equivalence]:
     """Find the smallest equivalence attack on each part of a series, and on all of it.
 
@@ -119,9 +110,6 @@ def minimum_equivalence(
         `partition`, `value`, `tuples`: the values published in each group.
     seconds
         Time for all parts together. A search cut off reports the lower bound it has proven.
-    searched
-        What searches of the same members with other contents came to, as of another sensitive column; what
-        this one comes to is added.
 
     Returns
     -------
@@ -135,8 +123,7 @@ def minimum_equivalence(
     deadline = time.monotonic() + seconds
     # Small ones first: one large one would use up the time of all.
     matrices = sorted(person_matrices(members, contents), key=lambda matrix: matrix.rows.shape[0])
-    searched = {} if searched is None else searched
-    found = [_minimum(matrix, deadline, searched) for matrix in matrices]
+    found = [_minimum(matrix, deadline) for matrix in matrices]
     parts = sorted(found, key=lambda one: [_missing_first(value) for value in one.signature])
     return [*parts, _minimum_of_all(matrices, found, deadline)] if len(parts) > 1 else parts
 
@@ -173,11 +160,9 @@ def compromised(
     )
 
 
-def _minimum(matrix: PersonMatrix, deadline: float, searched: Searched) -> Equivalence:
-    begun, key = time.monotonic(), matrix.but_for_names()
-    if (found := searched.get(key)) is None or not found.proven:
-        found = searched[key] = _equivalence(matrix, *_smallest(matrix, deadline), begun)
-    return replace(found, signature=matrix.signature)
+def _minimum(matrix: PersonMatrix, deadline: float) -> Equivalence:
+    begun = time.monotonic()
+    return _equivalence(matrix, *_smallest(matrix, deadline), begun)
 
 
 def _equivalence(
@@ -442,13 +427,6 @@ class PersonMatrix:
     def shared(self) -> coo_array:
         """float64[N, N]: the people whom each two partitions have in common, where there are any."""
         return (self.rows @ diags_array(self.copies) @ self.rows.T).tocoo()
-
-    def but_for_names(self) -> Hashable:
-        """The partitions and how their tuples are distributed over values, whatever values these are."""
-        values = csc_array(self.values)
-        columns = [slice(*ends) for ends in pairwise(values.indptr)]
-        held = sorted((values.indices[one].tobytes(), values.data[one].tobytes()) for one in columns)
-        return self.partitions.tobytes(), tuple(held)
 
     @property
     def is_too_large(self) -> bool:

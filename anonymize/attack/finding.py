@@ -100,8 +100,3 @@ def findings_of_all(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
         )
         .select(SCHEMA.keys())
     )
-
-
-def count_of(row: pl.DataFrame) -> Count:
-    """The count in a row of findings."""
-    return Count(*row.select(Count._fields).row(0))

@@ -211,8 +211,3 @@ def intersected(left: pl.DataFrame) -> Intersected:
         smallest=least_of(sizes.filter(sizes > 0)),
         mean=mean_of(sizes),
     )
-
-
-def distribution(left: pl.DataFrame) -> pl.DataFrame:
-    """`candidates`, `people`: how many are left with how many candidates."""
-    return left.group_by("candidates").agg(pl.len().cast(pl.Int64).alias("people")).sort("candidates")

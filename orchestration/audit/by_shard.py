@@ -13,22 +13,17 @@ from typing import NamedTuple
 
 import polars as pl
 
-from republish.anonymize.attack.finding import AttackResult, Count, count_of, findings_of_all
+from republish.anonymize.attack.finding import Count
 from republish.anonymize.attack.input import prepare_tables
-from republish.anonymize.attack.intersection import Intersected
 from republish.anonymize.attack.knowledge import Knowledge
-from republish.anonymize.attack.measures.guessing import guess_values
-from republish.anonymize.attack.measures.presence import of_all_shards
+from republish.anonymize.attack.measures.presence import Presence
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Schema
 from republish.anonymize.errors import SnapshotError
-from republish.anonymize.figures import combined
 from republish.anonymize.formats import Format
-from republish.anonymize.formats.published import GROUP, knowledge_table
-from republish.anonymize.promise import Part
+from republish.anonymize.formats.published import GROUP
 from republish.anonymize.promise.attacked import ReleaseAttack, attack_tables
-from republish.anonymize.promise.rules import SHARDS, Entries
-from republish.anonymize.utility.usefulness import usefulness
+from republish.anonymize.promise.rules import SHARDS
 from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Left
 from republish.orchestration.audit.read.folders import (
     PublishedSeries,
@@ -43,10 +38,11 @@ from republish.orchestration.audit.read.material import Material, ShardFiles
 from republish.orchestration.audit.series import (
     LINKAGE,
     PEOPLE,
+    Read,
+    as_a_whole,
     attack_series,
-    guess_by_column,
+    groups_of,
     read_tables,
-    with_files,
 )
 from republish.orchestration.engine import the_engine
 from republish.orchestration.storage.home import private_folder
@@ -278,25 +274,17 @@ def _look_at(
     before: Sequence[AttackedRelease],
 ) -> tuple[AttackedRelease, pl.Series]:
     """What the whole release shows: its tables and files, what it is worth, and what groups teach."""
-    contract = material.contract_of(series.releases[number - 1])
+    release = series.releases[number - 1]
+    contract = material.contract_of(release)
     schema = contract.table_schema
     assert isinstance(schema, Schema)
     seen, domain = prepare_tables(schema, release_format, tables, people, domain)
     main, *_ = release_format.tables(contract)
     found = ReleaseAttack(attack_tables(seen), (), Knowledge())
-    name, names = series.releases[number - 1].name, contract.column_names()
-    whole = AttackedRelease(name, len(tables[main]), found, names)
-    whole = with_files(whole, material, series, number, release_format, tables, len(people))
-    if not found.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
-        return whole, domain
-    published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
-    linkage = pl.concat(linkages)
-    by_column, sensitive = {}, contract.sensitive
-    guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
-    if sensitive is not None and sensitive.is_several:
-        by_column = guess_by_column(published, known, schema, linkage, before)
-    useful = usefulness(release_format, seen.tables, published, schema, known) if people.height else None
-    return replace(whole, useful=useful, guesses=guesses, guesses_by_column=by_column), domain
+    whole = AttackedRelease(release.name, len(tables[main]), found, contract.column_names())
+    read = Read(tables, people, pl.concat(linkages), held_back(release))
+    groups = groups_of(whole, read, release_format, contract)
+    return as_a_whole(whole, material, series, number, read, groups, before), domain
 
 
 def _astray(folder: Path, material: Material, series: PublishedSeries) -> list[pl.DataFrame]:
@@ -353,22 +341,18 @@ def _joined(
     if known:
         attack = replace(releases[-1].attack, knowledge=_everybody(known))
         releases[-1] = replace(releases[-1], attack=attack)
-    kinds = list(shards[0].whole) if all(one.whole for one in shards) else []
-    columns = shards[0].equivalences_by_column
+    presence = [one.presence for one in shards if one.presence is not None]
+    whole = [one.whole for one in shards if one.whole is not None]
     return AttackedSeries(
         shards[0].name,
         releases,
         [found for one in shards for found in one.equivalences],
-        {
-            name: [found for one in shards for found in one.equivalences_by_column.get(name, [])]
-            for name in columns
-        },
-        whole={kind: _found(kind, [one.whole[kind] for one in shards]) for kind in kinds},
+        whole=ReleaseAttack.of_shards(whole) if len(whole) == len(shards) else None,
         why_no_assignments=next((one.why_no_assignments for one in shards if one.why_no_assignments), None),
-        presence=of_all_shards([one.presence for one in shards if one.presence]),
+        presence=Presence.of_all(presence) if presence else None,
         before=before,
-        left_of_shards=_left([one.left for one in shards]),
-        largest_shard=max(whole.largest for whole in wholes),
+        left_of_shards=Left.of_all([one.left for one in shards if one.left is not None]),
+        largest_shard=max(one.largest for one in wholes),
         promised=shards[0].promised,
     )
 
@@ -393,27 +377,3 @@ def _everybody(known: Sequence[Knowledge]) -> Knowledge:
         for kind in ("covered", "hosted")
     )
     return Knowledge(domain=known[0].domain, covered=covered, hosted=hosted)
-
-
-def _found(kind: type[Part], shards: Sequence[AttackResult]) -> AttackResult:
-    """What all releases together allow, in all shards."""
-    scopes = dict.fromkeys(scope for one in shards for scope, _ in one.each())
-    counts = {}
-    for scope in scopes:
-        rows = [
-            kind.scopes[scope].finding(count) for one in shards for own, count in one.each() if own == scope
-        ]
-        counts[scope] = [count_of(row) for row in findings_of_all(rows).iter_slices(1)]
-    figures, *_ = combined([[one.figures] for one in shards])
-    return AttackResult(counts, figures)
-
-
-def _left(shards: Sequence[Left]) -> Left:
-    """What is left of the people of all shards."""
-    rows = [one.by_what_is_linked.to_dicts() for one in shards]
-    linked = [
-        {"linked": scope[0]["linked"]} | Intersected.of_all([Intersected.of(row) for row in scope]).as_json()
-        for scope in zip(*rows, strict=True)
-    ]
-    left = pl.concat([one.by_candidates for one in shards]).group_by("candidates").agg(pl.col("people").sum())
-    return Left(pl.DataFrame(linked), left.sort("candidates"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import polars as pl
 
@@ -13,15 +13,16 @@ from republish.anonymize.attack.assignments import Choices
 from republish.anonymize.attack.combinations import Combinations
 from republish.anonymize.attack.equivalence import Equivalence
 from republish.anonymize.attack.figures import EquivalenceFigures
-from republish.anonymize.attack.finding import AttackResult
-from republish.anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
+from republish.anonymize.attack.intersection import SCOPES, Intersected, candidates, intersected
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.measures.guessing import Clues, Guesses
 from republish.anonymize.attack.measures.presence import Presence
+from republish.anonymize.columns import counted
 from republish.anonymize.contract import Product
+from republish.anonymize.figures import Counts, Figures
 from republish.anonymize.formats import Published
 from republish.anonymize.people.renaming import suspected_renamings
-from republish.anonymize.promise import Part, Promise
+from republish.anonymize.promise import Promise
 from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.anonymize.promise.registry import promised_in
 from republish.anonymize.utility.usefulness import Usefulness
@@ -73,25 +74,24 @@ class AttackedRelease:
 
 
 @dataclass(frozen=True)
-class Left:
-    """What intersecting all releases leaves, counted; nothing of any one person."""
+class Left(Figures):
+    """What intersecting all releases leaves, by what an adversary knows to belong together (`SCOPES`)."""
 
-    by_what_is_linked: pl.DataFrame
-    """`linked`, `attacked`, `vulnerable`, `empty`, `smallest`, `mean`; empty without groups."""
-    by_candidates: pl.DataFrame
-    """`candidates`, `people`: everybody ever published, by what is left of them."""
+    lifespan: Annotated[Intersected, Intersected.of_all]
+    value: Annotated[Intersected, Intersected.of_all]
+    person: Annotated[Intersected, Intersected.of_all]
+    by_candidates: Counts
+    """Everybody ever published, by the candidate values that are left of them."""
 
     @classmethod
-    def of(cls, knowledge: Knowledge) -> Self:
-        """Count what an adversary knows in the end."""
+    def of_knowledge(cls, knowledge: Knowledge) -> Self | None:
+        """Count what an adversary knows in the end; None without groups."""
         covered, made_of = knowledge.covered, Combinations.of(knowledge.domain)
         if covered is None:
-            return cls(pl.DataFrame(), pl.DataFrame())
-        rows = [
-            {"linked": scope} | intersected(candidates([covered], scope, made_of)).as_json()
-            for scope in SCOPES
-        ]
-        return cls(pl.DataFrame(rows), distribution(candidates([covered], combinations=made_of)))
+            return None
+        left = {scope: candidates([covered], scope, made_of) for scope in SCOPES}
+        found = {scope: intersected(some) for scope, some in left.items()}
+        return cls(**found, by_candidates=counted(left["value"]["candidates"]))
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,8 @@ class AttackedSeries:
     releases: list[AttackedRelease]
     equivalences: list[Equivalence]
     """The smallest attack per signature; empty where it wasn't attacked."""
-    equivalences_by_column: Mapping[str, list[Equivalence]] = field(default_factory=dict)
-    """The same of who has the same value of each of several sensitive columns, by its name."""
-    whole: Mapping[type[Part], AttackResult] = field(default_factory=dict)
-    """What all releases together allow, by the part of the promise that it is about."""
+    whole: ReleaseAttack | None = None
+    """What all releases together allow; None where nothing was to be found."""
     why_no_assignments: str | None = None
     """If it should have been."""
     presence: Presence | None = None
@@ -120,9 +118,9 @@ class AttackedSeries:
     """What each release of the chain is judged by."""
 
     @cached_property
-    def left(self) -> Left:
-        """What intersecting all releases leaves."""
-        return self.left_of_shards or Left.of(self.knowledge)
+    def left(self) -> Left | None:
+        """What intersecting all releases leaves; None without groups."""
+        return self.left_of_shards or Left.of_knowledge(self.knowledge)
 
     @property
     def chain(self) -> list[AttackedRelease]:
@@ -142,8 +140,7 @@ class AttackedSeries:
     @property
     def of_all_releases(self) -> dict[str, Any]:
         """Figures of what all releases together allow."""
-        found = [one.figures.as_json() for one in self.whole.values()]
-        return {name: figure for figures in found for name, figure in figures.items()}
+        return {} if self.whole is None else self.whole.figures
 
     @property
     def knowledge(self) -> Knowledge:
@@ -153,7 +150,7 @@ class AttackedSeries:
     @property
     def in_groups(self) -> bool:
         """Whether releases are of groups, so that candidate values could be intersected."""
-        return not self.left.by_what_is_linked.is_empty()
+        return self.left is not None
 
     def promises(self) -> pl.DataFrame:
         """One row per promise, over all releases: the release that breaks it most, else the last one.
@@ -163,9 +160,8 @@ class AttackedSeries:
         of releases that promised it; it is null where all promised the same.
         """
         found = [(release.name, release.attack.findings) for release in self.releases]
-        for kind, whole in self.whole.items():
-            counted = [kind.scopes[scope].finding(count) for scope, count in whole.each()]
-            found.append((self.releases[-1].name, pl.concat(counted)))
+        if self.whole is not None:
+            found.append((self.releases[-1].name, self.whole.findings))
         rows = pl.concat(
             findings.with_columns(pl.lit(name).alias("release"), pl.lit(n).alias("n"))
             for n, (name, findings) in enumerate(found)

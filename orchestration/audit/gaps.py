@@ -239,8 +239,8 @@ def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
     what = "values that no assignment of tuples to people allows, and exact risks"
     if series.why_no_assignments is not None:
         return [Gap(what, series.why_no_assignments, series=series.name)]
-    gaps = []
-    for found in (one.figures for one in series.whole.values() if isinstance(one.figures, RiskFigures)):
+    gaps, counted = list[Gap](), () if series.whole is None else series.whole.counted
+    for found in (one for one in counted if isinstance(one, RiskFigures)):
         if found.decided < found.tuples:
             gaps.append(
                 Gap(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from republish.anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, choices_of
-from republish.anonymize.attack.equivalence import Equivalence, Searched, minimum_equivalence
+from republish.anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from republish.anonymize.attack.intersection import candidates
 from republish.anonymize.attack.knowledge import MEMBERS, Knowledge
 from republish.anonymize.attack.measures.guessing import Guesses, guess_values
@@ -19,11 +19,13 @@ from republish.anonymize.attack.same_values import CONTENTS
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Product, Schema, View
 from republish.anonymize.errors import PublishedFolderError
+from republish.anonymize.figures import Figures
 from republish.anonymize.formats import Format, Published
-from republish.anonymize.formats.published import GROUP, by_column, knowledge_table, with_fewer_columns
+from republish.anonymize.formats.published import GROUP, knowledge_table, with_fewer_columns
 from republish.anonymize.people.renaming import moves
 from republish.anonymize.principles import principle_of, publisher_of
 from republish.anonymize.promise import Promise
+from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.anonymize.promise.attacked import attack as attack_one
 from republish.anonymize.promise.registry import kinds_of
 from republish.anonymize.promise.rules import Entries
@@ -61,8 +63,6 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
         Time for the equivalence attack on each series.
     """
     attacked: dict[str, AttackedSeries] = {}
-    sensitive = material.contract.sensitive
-    parts = 1 + len(sensitive.columns) if sensitive is not None and sensitive.is_several else 1
     domain = material.shard.domain if material.shard else None
     for series in material.series:
         releases: list[AttackedRelease] = []
@@ -78,25 +78,22 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
             places = [*material.contract_of(series.releases[number - 1]).attributes()]
             ever = _with_places(ever if places == placed else [], releases[-1].known)
             placed = places
-            releases[-1] = _by_column(releases[-1], material, series, number, releases[-2:-1])
             # What was carried over is only kept once.
             if number > 1:
                 releases[-1] = replace(releases[-1], moved=_moves(*releases[-2:]))
                 releases[-2] = _forget(releases[-2])
         releases = [one.without_clues() for one in releases]
         yield f"{series.name}: who has the same value as whom"
-        searched: Searched = {}
         one = AttackedSeries(
             series.name,
             releases,
-            _equivalences(knowledge, seconds / parts, searched),
-            _equivalences_by_column(knowledge, material.contract, seconds / parts, searched),
+            _equivalences(knowledge, seconds),
             presence=_presence(releases[-1], ever),
             before=before,
             promised=_judged_by(material, series, len(series.releases)),
         )
         yield f"{series.name}: who can have which value"
-        attacked[series.name] = _as_a_whole(one, material, series)
+        attacked[series.name] = _all_releases(one, material, series)
         domain = knowledge.domain
     return list(attacked.values())
 
@@ -113,74 +110,110 @@ def _attack_release(
     contract = material.contract_of(release)
     release_format = format_of(release, contract, material.foreign)
     read = _read(material, series, release, release_format, knowledge)
-    tables, people, linkage = read.tables, read.people, read.linkage
     found = attack_one(
         contract.table_schema,
         release_format,
-        tables,
-        people,
+        read.tables,
+        read.people,
         _judged_by(material, series, number),
         knowledge,
-        linkage=linkage,
+        linkage=read.linkage,
         held_back=read.held_back,
         is_own_format=material.foreign is None,
         everything=True,
         seconds=seconds,
         publish=None if material.foreign else publisher_of(contract),
     )
-    schema = contract.table_schema
     main, *_ = release_format.tables(contract)
-    attacked = AttackedRelease(release.name, len(tables[main]), found, contract.column_names())
-    if material.shard is None:
-        attacked = with_files(attacked, material, series, number, release_format, tables, len(people))
-    if release_format.attack == "join":
-        return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
-    if not attacked.attack.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
-        return attacked
-    assert isinstance(schema, Schema)
-    grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
-    internal = release_format.internal(grouped, contract)
-    published, known = release_format.read(internal, contract), knowledge_table(people, schema)
-    attacked = replace(
-        attacked,
-        seen=choices_of(known, published, schema.sensitive, linkage) if len(people) <= MOST_PEOPLE else None,
-        known=known,
-        published=published,
-    )
+    attacked = AttackedRelease(release.name, len(read.tables[main]), found, contract.column_names())
+    groups = groups_of(attacked, read, release_format, contract)
+    if groups is not None:
+        known, published, choices = groups.known, groups.published, None
+        if len(known) <= MOST_PEOPLE:
+            choices = choices_of(known, published, groups.schema.sensitive, read.linkage)
+        attacked = replace(attacked, seen=choices, known=known, published=published)
     if material.shard is not None:
         return attacked
-    clues = [one.clues() for one in before]
-    attacked = replace(attacked, guesses=guess_values(known, published, schema, linkage, *clues))
-    if not people.height:
-        return attacked
-    return replace(attacked, useful=usefulness(release_format, internal, published, schema, known))
+    return as_a_whole(attacked, material, series, number, read, groups, before)
 
 
-def with_files(
+class Groups(NamedTuple):
+    """A release as groups, beside the truth."""
+
+    schema: Schema
+    tables: Mapping[str, pl.DataFrame]
+    """The published tables under our own column names."""
+    published: Published
+    known: pl.DataFrame
+    """The truth: `person`, `value`, `qi_0`, … as codes."""
+
+
+def groups_of(
+    attacked: AttackedRelease, read: Read, release_format: Format, contract: Product
+) -> Groups | None:
+    """The groups of a release; None of a view, or if it has entries that can't be read."""
+    readable = attacked.attack.findings.filter(promise=Entries.scopes[""].name)["holds"].all()
+    schema = contract.table_schema
+    if release_format.attack == "join" or not readable or not isinstance(schema, Schema):
+        return None
+    named_groups = {name: table.with_columns(GROUP) for name, table in read.tables.items()}
+    tables = release_format.internal(named_groups, contract)
+    return Groups(schema, tables, release_format.read(tables, contract), knowledge_table(read.people, schema))
+
+
+def as_a_whole(
     attacked: AttackedRelease,
     material: Material,
     series: PublishedSeries,
     number: int,
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    people: int,
+    read: Read,
+    groups: Groups | None,
+    before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
-    """A release with what its files say beside its rows: manifests, texts, metadata.
+    """A release with what only the whole of it can show: its files, what its groups teach, what it is worth.
 
     Parameters
     ----------
     attacked
         The release as far as it was attacked.
-    material, series, number, release_format, tables
+    material, series, number, read, groups
         Where it is, and what was read of it.
-    people
-        How many people the truth has.
+    before
+        The release before, if there is one.
     """
     release = series.releases[number - 1]
+    contract = material.contract_of(release)
+    release_format = format_of(release, contract, material.foreign)
+    attacked = _with_files(attacked, material, series, number, release_format, read)
+    if release_format.attack == "join":
+        return replace(attacked, useful=_useful_view(release_format, read, contract))
+    if groups is None:
+        return attacked
+    schema, tables, published, known = groups
+    clues = [one.clues() for one in before]
+    by_column = _guess_by_column(groups, read.linkage, before) if schema.sensitive.is_several else {}
+    return replace(
+        attacked,
+        guesses=guess_values(known, published, schema, read.linkage, *clues),
+        guesses_by_column=by_column,
+        useful=usefulness(release_format, tables, published, schema, known) if known.height else None,
+    )
+
+
+def _with_files(
+    attacked: AttackedRelease,
+    material: Material,
+    series: PublishedSeries,
+    number: int,
+    release_format: Format,
+    read: Read,
+) -> AttackedRelease:
+    """A release with what its files say beside its rows: manifests, texts, metadata."""
+    release, tables = series.releases[number - 1], read.tables
     file, left_out = material.file_of(release), material.reading.left_out.get(release.name, {})
     stated = [
         chain_finding(series, number),
-        claims_finding(release, release_format, file.contract, tables, people, left_out),
+        claims_finding(release, release_format, file.contract, tables, len(read.people), left_out),
     ]
     rows = [attacked.attack.findings, *(row for row in stated if row is not None)]
     texts = compare_texts(release, release_format, file, tables)
@@ -212,7 +245,12 @@ def _read(
     if material.shard is None:
         domain = None if knowledge.domain is None else knowledge.domain[VALUE]
         tables, people = read_tables(material, release, release_format, domain)
-        return Read(tables, people, _linkage(material, series, release.name), held_back(release))
+        linkage = None
+        if material.private is not None:
+            linkage = read_linkage(
+                material.private, series.name, release.name, material.contract, material.reading
+            )
+        return Read(tables, people, linkage, held_back(release))
     folder = material.shard.of(material.series.index(series), release.name)
     tables = {
         name: read_table(folder / f"table-{name}.parquet")
@@ -245,28 +283,13 @@ def read_tables(
     return tables, _like_published(people, release_format, tables, contract, domain, release.path)
 
 
-def _linkage(material: Material, series: PublishedSeries, release: str) -> pl.DataFrame | None:
-    """Everybody's group; None without the private folder."""
-    if not material.private:
-        return None
-    if material.shard is not None:
-        return read_table(material.shard.of(material.series.index(series), release) / LINKAGE)
-    return read_linkage(material.private, series.name, release, material.contract, material.reading)
-
-
-def _useful_view(
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    people: pl.DataFrame,
-    contract: Product,
-    release: ReleaseFiles,
-) -> Usefulness | None:
+def _useful_view(release_format: Format, read: Read, contract: Product) -> Usefulness | None:
     """What a view is worth; None if it has a label that its column does not have."""
     main, *_ = release_format.tables(contract)
     assert isinstance(contract, View)
-    view = release_format.internal(tables, contract)[main]
+    view = release_format.internal(read.tables, contract)[main]
     try:
-        return view_usefulness(view, contract, people, held_back(release))
+        return view_usefulness(view, contract, read.people, read.held_back)
     except ValueError:
         return None
 
@@ -278,41 +301,15 @@ def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[p
     return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
 
 
-def _by_column(
-    release: AttackedRelease,
-    material: Material,
-    series: PublishedSeries,
-    number: int,
-    before: Sequence[AttackedRelease],
-) -> AttackedRelease:
-    """A release with what is guessed of each of several sensitive columns."""
-    contract = material.contract_of(series.releases[number - 1])
-    known, published, sensitive = release.known, release.published, contract.sensitive
-    is_several = sensitive is not None and sensitive.is_several
-    if known is None or published is None or not is_several or material.shard is not None:
-        return release
-    schema = contract.table_schema
-    assert isinstance(schema, Schema)
-    linkage = _linkage(material, series, release.name)
-    return replace(release, guesses_by_column=guess_by_column(published, known, schema, linkage, before))
-
-
-def guess_by_column(
-    published: Published,
-    known: pl.DataFrame,
-    schema: Schema,
-    linkage: pl.DataFrame | None,
-    before: Sequence[AttackedRelease],
+def _guess_by_column(
+    groups: Groups, linkage: pl.DataFrame | None, before: Sequence[AttackedRelease]
 ) -> dict[str, Guesses]:
-    """What is guessed of each of several sensitive columns by itself, by its name.
-
-    `before` has the release before, if there is one.
-    """
-    found = {}
+    """What is guessed of each of several sensitive columns by itself, by its name."""
+    schema, found = groups.schema, {}
     for column in schema.sensitive.columns:
-        groups, true = with_fewer_columns(published, known, schema.sensitive, [column.name])
+        published, true = with_fewer_columns(groups.published, groups.known, schema.sensitive, [column.name])
         clues = [one.clues(column.name) for one in before]
-        found[column.name] = guess_values(true, groups, schema, linkage, *clues)
+        found[column.name] = guess_values(true, published, schema, linkage, *clues)
     return {name: one for name, one in found.items() if one is not None}
 
 
@@ -365,7 +362,7 @@ def _like_published(
     return people.with_columns(values)
 
 
-def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedSeries) -> AttackedSeries:
+def _all_releases(attacked: AttackedSeries, material: Material, series: PublishedSeries) -> AttackedSeries:
     """The series with what all its releases together allow."""
     contract, is_linked = material.contract, material.private is not None
     promises = _judged_by(material, series, len(series.releases))
@@ -395,8 +392,14 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
         kept.filter(pl.col("holds") & (pl.col("n") == len(rows)))["promise"].to_list(),
         is_linked,
     )
-    found = {kind: kind.attack_series(whole, promises) for kind in kinds}
-    return replace(attacked, whole={kind: one for kind, one in found.items() if one is not None})
+    findings, figures = list[pl.DataFrame](), list[Figures]()
+    for kind in kinds:
+        if (found := kind.attack_series(whole, promises)) is not None:
+            findings += [kind.scopes[scope].finding(count) for scope, count in found.each()]
+            figures.append(found.figures)
+    if not findings:
+        return attacked
+    return replace(attacked, whole=ReleaseAttack(pl.concat(findings), tuple(figures), Knowledge()))
 
 
 def _judged_by(material: Material, series: PublishedSeries, number: int) -> list[Promise]:
@@ -411,24 +414,8 @@ def _forget(release: AttackedRelease) -> AttackedRelease:
     return replace(release.without_clues(), attack=attack, known=None, published=None)
 
 
-def _equivalences(knowledge: Knowledge, seconds: float, searched: Searched) -> list[Equivalence]:
+def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
     members = knowledge.parts.get(MEMBERS)
     if members is None or members.is_empty():
         return []
-    return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds, searched=searched)
-
-
-def _equivalences_by_column(
-    knowledge: Knowledge, contract: Product, seconds: float, searched: Searched
-) -> dict[str, list[Equivalence]]:
-    """Who has the same value of one of several sensitive columns, whatever they have in the others."""
-    members, sensitive = knowledge.parts.get(MEMBERS), contract.sensitive
-    if members is None or members.is_empty() or sensitive is None or not sensitive.is_several:
-        return {}
-    columns = by_column(knowledge.parts[CONTENTS].rename({"partition": "group_id"}), sensitive)
-    return {
-        column.name: minimum_equivalence(
-            members, contents.rename({"group_id": "partition"}), seconds=seconds, searched=searched
-        )
-        for column, contents in zip(sensitive.columns, columns, strict=True)
-    }
+    return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 
 from republish.anonymize.attack.coverage import covering
+from republish.anonymize.figures import ErrorBy, Figures, MeanBy, Total
 from republish.anonymize.formats.published import Published
 from republish.anonymize.kernels.splitmix import rows_drawn
 from republish.anonymize.people.codes import MISSING_CODE
@@ -20,33 +21,19 @@ FEWEST = 20
 
 
 @dataclass(frozen=True)
-class Presence:
+class Presence(Figures):
     """The success of telling people who are in a release from people who are not."""
 
-    inside: int
+    inside: Total
     """People of the release who were guessed."""
-    outside: int
+    outside: Total
     """People who are in another release of the series and not in this one, who were guessed."""
-    excluded: float
+    excluded: Annotated[float, MeanBy("outside")]
     """The share of the people outside whom no group covers: they are known to be absent."""
-    advantage: float
+    advantage: Annotated[float, MeanBy("inside")]
     """The share of the people inside who are called present, less that of the people outside."""
-    error: float
+    error: Annotated[float, ErrorBy("inside")]
     """Standard error of the advantage, for the limits that were learned."""
-
-
-def of_all_shards(several: Sequence[Presence]) -> Presence | None:
-    """The mean of what was found in several shards, by the people inside who were guessed; None of none."""
-    if not several:
-        return None
-    inside, outside = (sum(getattr(one, kind) for one in several) for kind in ("inside", "outside"))
-    return Presence(
-        inside=inside,
-        outside=outside,
-        excluded=sum(one.excluded * one.outside for one in several) / outside,
-        advantage=sum(one.advantage * one.inside for one in several) / inside,
-        error=sum((one.error * one.inside) ** 2 for one in several) ** 0.5 / inside,
-    )
 
 
 def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Published) -> Presence | None:

@@ -114,7 +114,6 @@ def _series(series: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
         "by_column": [{"column": one["column"], **(_guessed(one) or {})} for one in last["by_column"]],
         "largest_share": series["largest_share"],
         "not_promised": [filled(one["words"], [_not_promised(one)]) for one in series["not_promised"]],
-        "equivalence_by_column": series["equivalence_by_column"],
         "presence": presence and {name: presence[name] for name in ("advantage", "error", "excluded")},
         "measures": list(_measures(series["releases"])),
     }

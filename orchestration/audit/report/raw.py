@@ -8,13 +8,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from republish.anonymize.attack.intersection import SCOPES
 from republish.anonymize.attack.measures.guessing import Guesses
 from republish.anonymize.contract import Product
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import LargestShare, Promise
 from republish.anonymize.promise.registry import kinds_of, scopes
-from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings
+from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings, Left
 from republish.orchestration.audit.read.material import Material
 from republish.orchestration.audit.report.coarse import public_names
 from republish.orchestration.audit.report.words import verdict
@@ -119,8 +120,7 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict
     return {
         "name": series.name,
         "releases": [_release(release) for release in series.releases],
-        "intersection": series.left.by_what_is_linked.to_dicts(),
-        "candidates": series.left.by_candidates.to_dicts(),
+        **_intersected(series.left),
         "not_promised": [
             {
                 "figure": name,
@@ -149,11 +149,16 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict
             }
             for number, found in enumerate(series.equivalences, start=1)
         ],
-        "equivalence_by_column": {
-            name: min((one.e for one in found if one.e is not None), default=None)
-            for name, found in series.equivalences_by_column.items()
-        },
     }
+
+
+def _intersected(left: Left | None) -> dict[str, Any]:
+    """What intersecting all releases leaves."""
+    if left is None:
+        return {"intersection": [], "candidates": []}
+    people = [{"candidates": one, "people": some} for one, some in left.by_candidates.items()]
+    linked = [{"linked": scope} | getattr(left, scope).as_json() for scope in SCOPES]
+    return {"intersection": linked, "candidates": people}
 
 
 def _release(release: AttackedRelease) -> dict[str, Any]:

@@ -216,27 +216,6 @@ def test_a_witness_has_the_same_true_values_on_both_sides(seed, foreign):
         assert len(left) == (found.e or 0)
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([(0, 1), (1, 0), (5, 3), (7, 7)]))
-@examples(40)
-def test_what_other_columns_were_searched_for_changes_no_attack(seed, names):
-    members, contents = random_tables(np.random.default_rng(seed))
-    searched = {}
-    minimum_equivalence(members, contents, searched=searched)
-    renamed = pl.col("value").replace_strict(dict(enumerate(names)), return_dtype=pl.Int64)
-    other = contents.with_columns(renamed).group_by("partition", "value").agg(pl.col("tuples").sum())
-    found, fresh = (
-        [
-            (one.signature, one.signatures, one.partitions, one.people, one.e, one.at_least)
-            for one in minimum_equivalence(members, other, searched=known)
-        ]
-        for known in (dict(searched), None)
-    )
-    assert found == fresh
-    once = len(searched)
-    minimum_equivalence(members, other, searched=searched)
-    assert names == (7, 7) or len(searched) == once
-
-
 def random_series(rng, releases=4):
     """One bucket per release, people being 2 k and 2 k + 1 with the values 0 and 1, some coming back."""
     pairs = [rng.choice(6, size=int(rng.integers(1, 5)), replace=False) for _ in range(releases)]

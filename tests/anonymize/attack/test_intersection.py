@@ -4,11 +4,11 @@ from republish.anonymize.attack.intersection import (
     Intersected,
     candidates,
     changed,
-    distribution,
     intersect,
     intersect_hosts,
     intersected,
 )
+from republish.anonymize.columns import counted
 from republish.anonymize.formats.published import Published
 
 DOMAIN = pl.Series("value", ["bronchitis", "dyspepsia", "flu", "gastritis"])
@@ -126,7 +126,7 @@ def test_values_that_appear_later_don_t_disturb_earlier_sets():
     assert left(intersect(bob, groups("flu gastritis"), later, 2, state)) == {"bob": 2}
 
 
-def test_distribution_counts_everybody_once():
+def test_everybody_is_counted_once():
     table = people(bob=("flu", 5), eve=("flu", 15), dan=("gastritis", 16))
     state = attack((table, groups("flu", "flu gastritis")))
-    assert distribution(candidates([state])).rows() == [(1, 1), (2, 2)]
+    assert counted(candidates([state])["candidates"]) == {1: 1, 2: 2}

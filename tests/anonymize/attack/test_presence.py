@@ -10,7 +10,6 @@ from republish.anonymize.attack.measures.presence import (
     _halved,
     _scores,
     guess_presence,
-    of_all_shards,
 )
 from republish.anonymize.formats.published import Published
 
@@ -93,12 +92,11 @@ def test_a_score_learned_from_one_half_is_counted_on_the_other(half, shares):
 def test_shards_are_taken_together_by_their_people():
     one = Presence(inside=100, outside=50, excluded=1.0, advantage=0.5, error=0.03)
     other = Presence(inside=300, outside=150, excluded=0.2, advantage=0.1, error=0.04)
-    whole = of_all_shards([one, other])
+    whole = Presence.of_all([one, other])
     assert (whole.inside, whole.outside) == (400, 200)
     assert whole.excluded == pytest.approx((50 + 30) / 200)
     assert whole.advantage == pytest.approx((50 + 30) / 400)
     assert whole.error == pytest.approx((3**2 + 12**2) ** 0.5 / 400)
-    assert of_all_shards([]) is None
 
 
 def test_few_people_are_no_figure():

@@ -2,14 +2,18 @@
 
 from types import SimpleNamespace
 
+import polars as pl
+
 from republish.anonymize.attack.figures import RiskFigures
-from republish.anonymize.attack.finding import AttackResult
+from republish.anonymize.attack.knowledge import Knowledge
+from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.orchestration.audit.gaps import _assignment_gaps
 
 
 def gaps(**counted):
     figures = RiskFigures(tuples=10, largest=0.4, certain=0, **counted)
-    series = SimpleNamespace(why_no_assignments=None, name="v1", whole={"": AttackResult(figures=figures)})
+    whole = ReleaseAttack(pl.DataFrame(), (figures,), Knowledge())
+    series = SimpleNamespace(why_no_assignments=None, name="v1", whole=whole)
     return _assignment_gaps(series)
 
 
