@@ -11,6 +11,7 @@ from republish.anonymize.columns import entries
 from republish.anonymize.contract import FileSource, Table, Written
 from republish.anonymize.errors import SnapshotError
 from republish.orchestration.contracts.yaml_text import on_a_line
+from republish.orchestration.snapshots.no_value import says_nothing
 
 UNREADABLE = "?"
 """Stands for text that is not written as declared: it can be read as no number and no date."""
@@ -43,11 +44,12 @@ AMBIGUOUS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, 
 def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFrame:
     """A file's table with text as our own programs write it: 3575.5, 1980-01-31, and null for no value.
 
-    It has its own column names. Columns that are not text stay as they are.
+    It has its own column names. Columns with types lose what stands for no value, and are else as they are.
     """
-    return table.with_columns(
+    texts = [
         _read(text, kind, written).alias(name) for name, text, kind, written in _texts(table, schema, source)
-    )
+    ]
+    return table.with_columns(*texts, *_typed(table, schema, source))
 
 
 def ambiguous_numbers(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
@@ -82,18 +84,35 @@ def refuse_ambiguous_numbers(counted: Sequence[pl.DataFrame]) -> None:
             )
 
 
+def _typed(table: pl.DataFrame, schema: Table, source: FileSource) -> Iterator[pl.Series]:
+    """Columns with types, without what stands for no value."""
+    texts = {name for name, *_ in _texts(table, schema, source)}
+    for name in schema.column_names().values():
+        written = source.written(name)
+        if written.null_values and name in table.columns and name not in texts:
+            column, words = entries(table, name), pl.Series(written.null_values)
+            kind = "date" if column.dtype.is_temporal() else "number"
+            nothing = says_nothing(column, _read(words, kind, written).to_list())
+            kept = column.zip_with(~nothing.fill_null(value=False), pl.Series([None], dtype=column.dtype))
+            yield kept.alias(name)
+
+
 def _texts(
     table: pl.DataFrame, schema: Table, source: FileSource
 ) -> Iterator[tuple[str, pl.Series, str | None, Written]]:
-    """Columns of text by name, null for no value, with what they are meant as, and how they are written."""
+    """Columns of text by name, null for no value, with what they are meant as, and how they are written.
+
+    Whole numbers are text if they are meant as dates that are written so: 20240131.
+    """
     kinds = {one.name: getattr(one, "written", one.kind) for _, one in schema.attributes()}
     kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.bins or one.dtype == "Int64"}
     for name in schema.column_names().values():
-        if table.schema.get(name) == pl.String:
-            written = source.written(name)
+        dtype, kind, written = table.schema.get(name), kinds.get(name), source.written(name)
+        is_date = kind == "date" and written.date_format is not None
+        if dtype == pl.String or (is_date and dtype is not None and dtype.is_integer()):
             nothing: dict[str, None] = dict.fromkeys(written.null_values or ())
-            text = entries(table, name)
-            yield name, text.replace(nothing) if nothing else text, kinds.get(name), written
+            text = entries(table, name).cast(pl.String)
+            yield name, text.replace(nothing) if nothing else text, kind, written
 
 
 def proposals(values: pl.Series, kind: str, no_values: Sequence[str] = ()) -> list[str]:

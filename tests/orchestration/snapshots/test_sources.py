@@ -577,6 +577,29 @@ class TestNumbersAndDatesAsOthersWriteThem:
         contract_file = self.read(csv, ', null_values: [k.A., "-"]', income=["k.A.", "12.5", "-"])
         assert "income: 2 of 3 rows have no value" in refusal(contract_file)
 
+    @pytest.mark.parametrize(
+        ("dtype", "codes"), [(pl.Int16, "98, 99.0"), (pl.Float64, "98, 99"), (pl.String, "98, 99")]
+    )
+    def test_what_stands_for_no_value_among_numbers(self, parquet, dtype, codes):
+        people = PEOPLE.with_columns(age=pl.Series([98, 30, 99]).cast(dtype))
+        words = ", ".join(f"'{code}'" for code in codes.split(", "))
+        contract_file = parquet(people, ('.parquet"}', f'.parquet", null_values: [{words}]}}'))
+        assert "age: 2 of 3 rows have no value" in refusal(contract_file)
+
+    @pytest.mark.parametrize(
+        "admitted",
+        [
+            pl.Series([dt.date(2020, 1, 1), dt.date(2024, 2, 29), dt.date(9999, 12, 31)]),
+            pl.Series([dt.date(2020, 1, 1), dt.date(2024, 2, 29), dt.date(9999, 12, 31)]).cast(pl.Datetime),
+            pl.Series([20200101, 20240229, 99991231]),
+        ],
+        ids=("days", "moments", "numbers"),
+    )
+    def test_what_stands_for_no_date(self, parquet, admitted):
+        people = PEOPLE.with_columns(admitted=admitted)
+        declared = ".parquet\", date_format: '%Y%m%d', null_values: ['99991231']}"
+        assert "admitted: 1 of 3 rows have no value" in refusal(parquet(people, ('.parquet"}', declared)))
+
     def test_text_in_a_parquet_file(self, parquet):
         people = PEOPLE.with_columns(admitted=pl.col("admitted").dt.to_string("%d.%m.%Y"))
         contract_file = parquet(people, ('.parquet"}', ".parquet\", date_format: '%d.%m.%Y'}"))
