@@ -79,12 +79,11 @@ PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
 }
 """Of each key of a contract that has keys of its own, an introduction and the classes that declare them."""
 ABOUT_CONTRACTS = """\
-A contract is one YAML file that says what is published of one table, when, and under which promise.
-`republish validate FILE` names every fault in it at once. Scalars are those of YAML 1.2: `no` is a text, not
-false; aliases (`*name`) are not accepted. A column may have any name but `release` and `group_id`. A key
-without a default is required. [The tutorial](../tutorial/first_series.md#3-the-contract) has a complete
-contract, [contracts.yaml](contracts.yaml) all examples, and [principles.md](principles.md) the keys of
-`principle`."""
+A contract is one YAML file that says what is published of one table, when, and under which promise. Scalars
+are those of YAML 1.2: `no` is a text, not false; aliases (`*name`) are not accepted. A column may have any
+name but `release` and `group_id`. A key without a default is required. [The
+tutorial](../tutorial/first_series.md#3-the-contract) has a complete contract,
+[contracts.yaml](contracts.yaml) all examples, and [principles.md](principles.md) the keys of `principle`."""
 ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
 `people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number. The keys
