@@ -135,8 +135,6 @@ class SeveralRowsFigures(Figures):
     """The largest probability of a value that a person ever had, by rows that were published."""
     with_left_out: Most = None
     """The same by all rows, also those that are left out."""
-    as_independent: Annotated[float | None, MeanBy("persons")] = None
-    """The mean of what somebody comes to who takes a person's rows as independent."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import AttackInput
 from republish.anonymize.attack.judged import Bounds
 from republish.anonymize.attack.numbers import joined
-from republish.anonymize.columns import VALUE, least_of, mean_of, most_of
+from republish.anonymize.columns import VALUE, least_of, most_of
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.rounding import FEW_STEPS
 
@@ -59,7 +59,6 @@ def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
         .n_unique(),
         ever_had=most_of(likely["found"]),
         with_left_out=most_of(pl.concat([likely["found"], together["found"]])),
-        as_independent=_as_independent(rows, held),
     )
     remembered = {UNITS: pl.concat([units, left_out]).drop("holder")}
     if all(bound is None for bound in most):
@@ -124,16 +123,6 @@ def _promised(most: Bounds[float]) -> pl.Expr:
     return pl.col("since").replace_strict(
         range(1, len(most) + 1), list(most), default=None, return_dtype=pl.Float64
     )
-
-
-def _as_independent(rows: pl.DataFrame, held: pl.DataFrame) -> float | None:
-    """The mean, over people, of what somebody who takes rows as independent comes to for one value."""
-    number = rows.group_by("holder", "signature").agg(rows=pl.len())
-    of_value = number.join(held, on="signature").with_columns(
-        found=1 - (1 - 1 / pl.col("size")) ** pl.col("rows")
-    )
-    mean: float | None = mean_of(of_value.group_by("holder").agg(pl.col("found").max())["found"])
-    return mean
 
 
 def _outside(seen: AttackInput, had: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:

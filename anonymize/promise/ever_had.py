@@ -57,13 +57,11 @@ class EverHad(Part):
     counted = SeveralRowsFigures
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
-            "The probability of a value that a person ever had: by rows that are published, by all rows, and"
-            " on average as somebody would have it who took a person's rows as independent of one another.",
+            "The largest probability of a value that a person ever had: by published rows, and by all.",
             "probability",
             (
-                Curve("ever_had", "largest"),
+                Curve("ever_had", "published rows"),
                 Curve("with_left_out", "with rows left out"),
-                Curve("as_independent", "if rows were independent"),
             ),
             top=1.0,
             bound="at most",

@@ -45,11 +45,6 @@ class Coded:
     fixed: bool
     """Whether it is published under just these codes."""
 
-    @property
-    def interval(self) -> Interval:
-        """The interval of each record."""
-        return self.low[self.codes], self.high[self.codes]
-
 
 @dataclass(frozen=True)
 class Earlier:

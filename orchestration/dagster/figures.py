@@ -81,7 +81,6 @@ NAMES = {
     "in_one_group": "people with two rows in one group",
     "ever_had": "largest probability of a value that a person ever had",
     "with_left_out": "the same, by all rows, also those left out",
-    "as_independent": "the same, if a person's rows were independent (mean)",
     "smallest_class": "rows with the same quasi-identifiers (fewest)",
     "prosecutor_risk": "prosecutor risk (probability)",
     "journalist_risk": "journalist risk (probability)",
