@@ -49,12 +49,8 @@ class OtherProduct:
 
     home: Home
     name: str
-    series: tuple[str, ...]
-
-    @property
-    def places(self) -> list[Place]:
-        """Those of its series."""
-        return [Place(self.home, self.name, one) for one in self.series]
+    places: tuple[Place, ...]
+    """Those of its series."""
 
     @property
     def people(self) -> pl.DataFrame | None:

@@ -28,13 +28,13 @@ from republish.orchestration.dagster.names import (
     SNAPSHOT_CHECK,
     asset_key,
     group_name,
-    key_of,
     tag_value,
     upstream_keys,
 )
 from republish.orchestration.dagster.step import CheckOn, Done, Step, build
 from republish.orchestration.expectations import Verdict
 from republish.orchestration.rights.retention import forget_absent
+from republish.orchestration.series.place import Place
 from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.previous import published_here
 
@@ -63,26 +63,25 @@ def assets_of(series: Series, apart: Collection[str] = ()) -> list[dg.AssetsDefi
 
 def _before(series: Series) -> list[dg.AssetDep]:
     """The last publication of the series that this one goes on from, if it goes on from one."""
-    product, former = series.contract.product, series.contract.supersedes
-    if former is None:
+    if series.contract.supersedes is None:
         return []
-    releases = series.other(former).releases
-    return [_publications(series, product, former, releases[-1:])] if releases else []
+    former = series.other(series.contract.supersedes)
+    return [_publications(former, former.releases[-1:])] if former.releases else []
 
 
 def _others(series: Series, apart: Collection[str]) -> list[dg.AssetDep]:
     """Publications of other products that releases are joined with, if they are in the same home."""
     return [
-        _publications(series, product, other, releases)
+        _publications(Place(series.home, product, other), releases)
         for (product, other), releases in published_here(series.file, series.home).items()
         if product not in apart
     ]
 
 
-def _publications(series: Series, product: str, other: str, releases: Collection[str]) -> dg.AssetDep:
+def _publications(place: Place, releases: Collection[str]) -> dg.AssetDep:
     """The dependency on some releases of another series."""
     return dg.AssetDep(
-        key_of(series.home, product, other, PUBLICATION),
+        asset_key(place, PUBLICATION),
         partition_mapping=dg.SpecificPartitionsPartitionMapping(sorted(set(releases))),
     )
 

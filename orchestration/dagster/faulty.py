@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from republish.orchestration.contracts.registry import faulty_contracts
-from republish.orchestration.dagster.names import CONTRACT_CHECK, PUBLICATION, group_name, key_of
+from republish.orchestration.dagster.names import CONTRACT_CHECK, PUBLICATION, asset_key, group_name
 from republish.orchestration.dagster.other_series import published_assets
 from republish.orchestration.dagster.watch import Watched, watch_sensor
 from republish.orchestration.series.other_series import siblings
+from republish.orchestration.series.place import Place
 from republish.orchestration.storage.home import Home
 
 PROMISE = "The contract is one that releases can be made of."
@@ -36,10 +37,10 @@ def faulty_definitions(home: Home, product: str, fault: str) -> dg.Definitions:
     """
     words = f"**Nothing can be released: the contract has a fault.**\n\n{_as_list(fault)}\n\n{WAY_OUT}"
     specs: dict[dg.AssetKey, dg.AssetSpec] = {}
-    for series in siblings(home, product):
-        specs |= {spec.key: spec for spec in published_assets(home, product, series, words)}
+    for place in siblings(home, product):
+        specs |= {spec.key: spec for spec in published_assets(place, words)}
     if not specs:
-        key = key_of(home, product, "", PUBLICATION)
+        key = asset_key(Place(home, product, ""), PUBLICATION)
         specs[key] = dg.AssetSpec(key, description=words, group_name=group_name(key))
     shown_on = [key for key in specs if key.path[-1] == PUBLICATION]
 

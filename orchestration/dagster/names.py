@@ -9,7 +9,6 @@ from republish.anonymize.contract import Product
 from republish.orchestration.series.other_series import began_alone
 from republish.orchestration.series.place import Place
 from republish.orchestration.series.series import Series
-from republish.orchestration.storage.home import Home
 
 SNAPSHOT = "snapshot"
 DELTA = "delta"
@@ -44,18 +43,13 @@ def tag_value(series: str) -> str:
     return series[:LONGEST_TAG]
 
 
-def asset_key(series: Series, asset: str) -> dg.AssetKey:
-    """The key of an asset of a series."""
-    return key_of(series.home, series.contract.product, series.contract.series, asset)
-
-
-def key_of(home: Home, product: str, series: str, asset: str) -> dg.AssetKey:
-    """The key of an asset of any series in a home.
+def asset_key(place: Place, asset: str) -> dg.AssetKey:
+    """The key of an asset of a series.
 
     Assets are prefixed by their product, those of a later series by the series too. Each series so keeps its
     own partitions, plots and runs, also where two have releases of the same dates.
     """
-    prefix = [product] if began_alone(Place(home, product, series)) else [product, series]
+    prefix = [place.product] if began_alone(place) else [place.product, place.series]
     return dg.AssetKey([*prefix, asset])
 
 

@@ -13,13 +13,11 @@ from republish.orchestration.dagster.names import (
     SERIES_TAG,
     asset_key,
     group_name,
-    key_of,
     tag_value,
 )
 from republish.orchestration.series.other_series import siblings
 from republish.orchestration.series.place import Place
 from republish.orchestration.series.series import Series
-from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
 from republish.orchestration.storage.parts import table_of
 from republish.orchestration.storage.store import read_json
@@ -30,30 +28,27 @@ def other_series(series: Series) -> list[dg.AssetSpec]:
 
     Dagster shows what was made of them, and can't make any: they have no code, no job and no sensor.
     """
-    product = series.contract.product
     specs: dict[dg.AssetKey, dg.AssetSpec] = {}
-    for name in siblings(series.home, product, series.contract.series):
+    for place in siblings(series.home, series.product, series.series):
         description = (
-            f"Series {name}, as it was left. To be looked at: releases are made of {series.contract.series},"
+            f"Series {place.series}, as it was left. To be looked at: releases are made of {series.series},"
             " the series that the contract declares."
         )
-        described = published_assets(series.home, product, name, description, series.contract.owners)
+        described = published_assets(place, description, series.contract.owners)
         specs |= {spec.key: spec for spec in described}
     # Series begun by earlier software share their keys, for their facts do not say which was the first.
     return [spec for key, spec in specs.items() if key != asset_key(series, key.path[-1])]
 
 
-def published_assets(
-    home: Home, product: str, name: str, description: str, owners: Sequence[str] = ()
-) -> list[dg.AssetSpec]:
+def published_assets(place: Place, description: str, owners: Sequence[str] = ()) -> list[dg.AssetSpec]:
     """The assets of a series with releases, as its last manifest describes them; nothing makes them."""
-    releases = Place(home, product, name).releases
-    stated = read_json(home.published(product, name) / releases[-1] / MANIFEST) or {}
+    releases = place.releases
+    stated = read_json(place.published(releases[-1]) / MANIFEST) or {}
     principle = PRINCIPLES.get(stated.get("principle", {}).get("name"))
     memory = principle.memory.name if principle and principle.memory else None
     published = {table_of(name) for name in stated.get("files", ())}
     above = lineage(memory, has_counterfeits=COUNTERFEITS in published)
-    keys = {asset: key_of(home, product, name, asset) for asset in above}
+    keys = {asset: asset_key(place, asset) for asset in above}
     return [
         dg.AssetSpec(
             keys[asset],
@@ -61,7 +56,7 @@ def published_assets(
             description=description,
             group_name=group_name(keys[asset]),
             owners=list(owners),
-            tags={SERIES_TAG: tag_value(name)} | ({"principle": principle.name} if principle else {}),
+            tags={SERIES_TAG: tag_value(place.series)} | ({"principle": principle.name} if principle else {}),
             partitions_def=dg.StaticPartitionsDefinition(releases),
         )
         for asset, parents in above.items()

@@ -31,11 +31,12 @@ BUILT_ON = (STATE, KNOWLEDGE)
 NOBODY = pl.Series("person", [], dtype=pl.Binary)
 
 
-def series_of(home: Home, product: str) -> list[str]:
+def series_of(home: Home, product: str) -> list[Place]:
     """All series of a product that have working files or releases in a home."""
     folder = home.private(product, "")
     begun = (path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else ()
-    return sorted({*(name for name in begun if name[0] != "."), *siblings(home, product)})
+    names = {*(name for name in begun if name[0] != "."), *(one.series for one in siblings(home, product))}
+    return [Place(home, product, name) for name in sorted(names)]
 
 
 @dataclass(frozen=True)
@@ -69,19 +70,17 @@ class Asked:
 
     def __init__(
         self,
-        home: Home,
-        product: str,
-        name: str,
+        place: Place,
         identifiers: Sequence[str],
         column: str,
         persons: pl.Series = NOBODY,
     ):
-        facts = facts_of(Place(home, product, name))
-        self.home, self.product, self.name, self.persons = home, product, name, persons
-        self.folder, self.releases = home.private(product, name), Place(home, product, name).releases
+        facts = facts_of(place)
+        self.place, self.home, self.folder, self.persons = place, place.home, place.private_folder, persons
+        self.releases = place.releases
         if facts is None and self.releases:
             raise HomeError(
-                f"{self.folder}: says nothing under this key of whom {product}/{name} has. Restore"
+                f"{self.folder}: says nothing under this key of whom {place.name} has. Restore"
                 " secret.key, REPUBLISH_KEY or the folder from a copy"
             )
         self.terms: Mapping[str, Any] = facts.terms if facts else {}
@@ -170,12 +169,12 @@ class Asked:
         everybody = self.everybody
         known = [pl.DataFrame({"name": everybody, "person": everybody})]
         chains, noted = set(), []
-        for name in series_of(home, self.product):
-            place = Place(home, self.product, name)
-            chains.add(facts.chain_of(name).first if (facts := facts_of(place)) else name)
+        for place in series_of(home, self.place.product):
+            facts = facts_of(place)
+            chains.add(facts.chain_of(place.series).first if facts else place.series)
             noted += [read_table(file) for file in noted_files(place.private_folder)]
         for first in sorted(chains):  # of one that is not published yet, no file says which it goes on from
-            names = pseudonyms(self.spellings, Place(home, self.product, first).key("pseudonym"))
+            names = pseudonyms(self.spellings, self.place.other(first).key("pseudonym"))
             known.append(pl.DataFrame({"name": names, "person": own}))
         for people in noted:
             if PSEUDONYM in people.columns:

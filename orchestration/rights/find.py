@@ -26,7 +26,6 @@ from republish.orchestration.series.place import Place
 from republish.orchestration.series.release_record import LINKAGE
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shard_folders
-from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.parts import scan_parts, tables_in
 from republish.orchestration.storage.store import read_table
 
@@ -140,12 +139,12 @@ def find(series: Series, identifier: str) -> Person:
         If a file of the home can't be read.
     """
     home, product = series.home, series.contract.product
-    names = sorted(series_of(home, product), key=lambda name: (name != series.contract.series, name))
+    places = sorted(series_of(home, product), key=lambda one: (one.series != series.series, one.series))
     other = comparable(home, pl.Series([identifier]))
     elsewhere = (one.name for one in other_products(series) if _has(one.people, other))
     gone = forgotten(home, product).filter(pl.col("person").is_in(other.implode()))
     through = max(gone["through"], default=None)
-    found = (_in_series(home, series.contract, name, identifier, gone) for name in names)
+    found = (_in_series(place, series.contract, identifier, gone) for place in places)
     found = (one for one in found if one.releases or one.held)
     return Person(product, tuple(found), tuple(elsewhere), through)
 
@@ -154,10 +153,10 @@ def _has(people: pl.DataFrame | None, person: pl.Series) -> bool:
     return people is not None and bool(people["person"].is_in(person.implode()).any())
 
 
-def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: pl.DataFrame) -> InSeries:
-    asked = Asked(home, contract.product, name, [identifier], contract.identifier)
+def _in_series(place: Place, contract: Product, identifier: str, gone: pl.DataFrame) -> InSeries:
+    asked = Asked(place, [identifier], contract.identifier)
     placed, rows, before = [], [], dict[tuple[Any, ...], _Before]()
-    through = max(gone.filter(of_series(name))["through"], default=None)
+    through = max(gone.filter(of_series(place.series))["through"], default=None)
     begun = (path.name for path in asked.folder.glob("*") if path.is_dir())
     for release in sorted({*asked.releases, *begun}):
         snapshot = asked.in_snapshot(release)
@@ -173,7 +172,7 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: 
         groups = [group for file in linkages for group in _groups(file, asked)]
         is_told = bool(linkages) and (bool(groups) or through is None or release > through)
         for group in groups or (None,):
-            published = home.published(asked.product, name) / release
+            published = place.published(release)
             values = _values(published, group, asked.terms.get("sensitive"))
             # Of several rows, those are of one value whose groups show the same values.
             unit = tuple(sorted(values)) if asked.has_several_rows else ()
@@ -189,10 +188,10 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: 
                     left,
                 )
             )
-    held = tuple(_held(asked, contract if name == contract.series else None))
+    held = tuple(_held(asked, contract if place.series == contract.series else None))
     first = next((number for number, one in enumerate(placed) if one.in_release), None)
     promised = () if first is None else _promised(asked, first)
-    return InSeries(f"{asked.product}/{name}", tuple(placed), promised, tuple(rows), held)
+    return InSeries(place.name, tuple(placed), promised, tuple(rows), held)
 
 
 def _plain(table: pl.DataFrame) -> pl.DataFrame:
@@ -263,7 +262,7 @@ def _promised(asked: Asked, first: int) -> tuple[str, ...]:
     """The promise of a release of the series, counted from 0: the last record that is kept says it of all."""
     number = asked.terms.get(BEFORE, 0) + first
     for release in reversed(asked.releases):
-        record = Place(asked.home, asked.product, asked.name).record(release)
+        record = asked.place.record(release)
         if record is not None and len(record.promises) > number:
             return tuple(record.promises[number].sentences())
     return ()

@@ -21,7 +21,6 @@ from typing import Any
 import polars as pl
 
 from republish.anonymize.errors import HomeError
-from republish.anonymize.people.randomness import derive_key
 from republish.orchestration.chain.population_overlap import noted_files, people_of
 from republish.orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, stated_of_all
 from republish.orchestration.rights.asked import BUILT_ON, NOBODY, Asked, Rows, read_rows, series_of
@@ -32,7 +31,7 @@ from republish.orchestration.series.place import Place
 from republish.orchestration.series.release_record import COMMITTED
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shard_folders
-from republish.orchestration.storage.home import RELEASING, Home, only_one
+from republish.orchestration.storage.home import RELEASING, only_one
 from republish.orchestration.storage.replacing import replace_files, replacing
 from republish.orchestration.storage.sealed import read_sealed, write_sealed
 from republish.orchestration.storage.store import (
@@ -101,8 +100,8 @@ def forget(
         _all_locked(series, (".lock",) if releasing else (RELEASING, ".lock")),
         replacing(home, root, f"the people of {product}") as staged,
     ):
-        for name in _names(series):
-            note_last(series.other(name))
+        for place in _places(series):
+            note_last(place)
         more = persons()
         if not identifiers and not more.len():
             return []
@@ -110,7 +109,7 @@ def forget(
             clear_partial(folder)  # what a run that was killed wrote half has people's rows, too
         kept = _kept(series, identifiers, more)
         for one in kept:
-            _stage(one, staged / one.asked.name, again=again)
+            _stage(one, staged / one.asked.place.series, again=again)
         for one in kept:
             _restate(one, staged)
         before, after = forgotten(home, product), _remembered(series, kept, again=again)
@@ -150,22 +149,23 @@ class _Kept:
         """Itself in numbers."""
         people = pl.concat([NOBODY, *(one.persons for one in self.found)]).n_unique()
         rows = sum(int(one.about.sum()) for one in self.found)
-        return Forgetting(f"{self.asked.product}/{self.asked.name}", people, len(self.found), rows)
+        return Forgetting(self.asked.place.name, people, len(self.found), rows)
 
 
 def _kept(series: Series, identifiers: Sequence[str], persons: pl.Series) -> list[_Kept]:
     found, contract = [], series.contract
-    for name in _names(series):
-        asked = Asked(series.home, contract.product, name, identifiers, contract.identifier, persons)
+    for place in _places(series):
+        asked = Asked(place, identifiers, contract.identifier, persons)
         for folder in sorted(path for path in asked.folder.glob("*") if path.is_dir()):
             asked.in_snapshot(folder.name)
         found.append(_Kept(asked, list(asked.files())))
     return found
 
 
-def _names(series: Series) -> list[str]:
+def _places(series: Series) -> list[Place]:
     """All series of the product that have working files, and the contract's."""
-    return sorted({series.contract.series, *series_of(series.home, series.contract.product)})
+    places = {series.other(series.series), *series_of(series.home, series.product)}
+    return sorted(places, key=lambda place: place.series)
 
 
 def _stage(kept: _Kept, staged: Path, *, again: bool) -> None:
@@ -202,14 +202,14 @@ def _restate(kept: _Kept, root: Path) -> None:
 
     Raises HomeError if a file was not as it is stated: its new digest would vouch for it.
     """
-    asked, home, product = kept.asked, kept.asked.home, kept.asked.product
+    asked, place = kept.asked, kept.asked.place
     before = asked.terms.get("supersedes")
-    former = None if before is None else home.private(product, before) / _last(home, product, before)
+    former = None if before is None else _last(place.other(before))
     for release in asked.releases:
-        folder, staged = asked.folder / release, root / asked.name / release
+        folder, staged = asked.folder / release, root / place.series / release
         taken = _restate_snapshot(folder, staged)
         made_from = {} if taken is None else {"snapshot": taken["sha256"]}
-        key = derive_key(home.key(), "candidate", product, asked.name, release)
+        key = place.candidate_key(release)
         record = read_sealed(folder / COMMITTED, key)
         if record is None and (folder / COMMITTED).exists():
             raise HomeError(f"{folder / COMMITTED}: was changed. Put it back from a copy")
@@ -246,8 +246,9 @@ def _restate_snapshot(folder: Path, staged: Path) -> dict[str, Any] | None:
     return taken
 
 
-def _last(home: Home, product: str, name: str) -> str:
-    return Place(home, product, name).releases[-1]
+def _last(place: Place) -> Path:
+    """The working files of a series' last release."""
+    return place.private(place.releases[-1])
 
 
 def _digest(folder: Path, root: Path, name: str, stated: str) -> str:
@@ -264,11 +265,14 @@ def _remembered(series: Series, kept: Sequence[_Kept], *, again: bool) -> pl.Dat
     """Whom the product has forgotten, these people included. Never again can't be taken back."""
     home, product = series.home, series.contract.product
     person = pl.concat([one.asked.everybody for one in kept]).unique()
-    noted = [people_of(series.other(one.asked.name)) for one in kept]
+    noted = [people_of(one.asked.place) for one in kept]
     published = pl.concat([NOBODY, *(one["person"] for one in noted if one is not None)])
     now = pl.DataFrame(
         {"person": person, "again": again, "published": person.is_in(published.implode())}
-    ).join(pl.DataFrame([(one.asked.name, one.asked.last) for one in kept], _LAST, orient="row"), how="cross")
+    ).join(
+        pl.DataFrame([(one.asked.place.series, one.asked.last) for one in kept], _LAST, orient="row"),
+        how="cross",
+    )
     everybody = pl.concat([forgotten(home, product), now[list(FORGOTTEN_SCHEMA)]])
     of_series = everybody.group_by("person", "series").agg(
         pl.max("through"), pl.all("again"), pl.any("published")
@@ -283,7 +287,7 @@ _LAST = {"series": pl.String, "through": pl.String}
 def _all_locked(series: Series, locks: Sequence[str]) -> Iterator[None]:
     """All series of the product for this process alone."""
     with ExitStack() as held:
-        for place in map(series.other, _names(series)):
+        for place in _places(series):
             for lock in locks:
                 held.enter_context(only_one(place.private_folder, f"series {place.name}", name=lock))
         yield

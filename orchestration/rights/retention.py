@@ -39,7 +39,7 @@ def absent(series: Series) -> Absent:
     if rule is None:
         where = "retention: is missing, and says whom to forget: retention: {absent_for: 3 years}"
         raise ContractError(str(series.file.path), [("", where)])
-    places = [series.other(name) for name in series_of(home, series.product)]
+    places = series_of(home, series.product)
     noted = [people for place in places if (people := people_of(place)) is not None]
     if not noted:
         return Absent(NOBODY, 0)

@@ -46,12 +46,13 @@ class Former:
         return Chain(own.first, own.releases_before + len(self.facts.published))
 
 
-def siblings(home: Home, product: str, series: str | None = None) -> Iterator[str]:
+def siblings(home: Home, product: str, series: str | None = None) -> Iterator[Place]:
     """The series of a product, other than one, that have published releases in the home."""
     folder = home.published(product)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.name != series and Place(home, product, path.name).releases:
-            yield path.name
+        place = Place(home, product, path.name)
+        if place.series != series and place.releases:
+            yield place
 
 
 def note_last(place: Place) -> None:
@@ -88,8 +89,8 @@ def refuse_siblings(place: Place, file: ContractFile, *, begun: bool) -> None:
     if contract.supersedes is not None and not begun:
         superseded(place, file)
     ancestors = [] if contract.supersedes is None else chain_of(place.other(contract.supersedes))
-    for name in siblings(place.home, contract.product, contract.series):
-        facts = facts_of(place.other(name))
+    for other in siblings(place.home, contract.product, contract.series):
+        facts, name = facts_of(other), other.series
         if facts is not None and facts.terms.get("supersedes") == contract.series:
             message = f"{contract.series} was superseded by {name}, which goes on from it: release {name}"
             raise ContractError(str(file.path), [("series", message)])

@@ -94,10 +94,10 @@ def test_an_audit_sees_parts_in_another_order_and_more_in_one_of_them(series, ho
 
 def test_what_a_person_is_told_and_what_other_products_are_compared_with_is_the_same(series, hospital):
     person = hospital.snapshot(RELEASES[1])["patient_id"].min()
-    told, columns = find(series, person).series, OtherProduct(series.home, "hospital", ("v1",)).columns
+    told, columns = find(series, person).series, OtherProduct(series.home, "hospital", (series,)).columns
     divide(series.published_folder, ROWS)
     assert find(series, person).series == told
-    assert OtherProduct(series.home, "hospital", ("v1",)).columns == columns
+    assert OtherProduct(series.home, "hospital", (series,)).columns == columns
 
 
 def renamed(folder, stated):
