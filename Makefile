@@ -21,7 +21,7 @@ export GX_ANALYTICS_ENABLED := false
 # Where Python may not keep what it compiles, each of the hundreds of processes that tests start compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo demo-hospital demo-visits test test-all test-rest costs coverage mutants lint ui bench pictures docs findings lock changelog release clean
+.PHONY: setup demo demo-hospital demo-visits test test-rest test-all coverage mutants lint ui bench pictures docs findings lock changelog release clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -50,20 +50,17 @@ demo-visits: $(READY)  ## what a page has somebody do, in build/visits
 	sed -n '/^```sh$$/,/^```$$/{/^```/!p;}' docs/how-to/several_rows.md > build/visits/steps.sh
 	cd build/visits && env -u REPUBLISH_HOME PATH="$(CURDIR)/$(BIN):$$PATH" bash -ev steps.sh
 
-test: $(DEVELOP)  ## the tests that cost little, of every file some, with a tenth of the examples: two minutes
+test: $(DEVELOP)  ## every test but those that are marked as slow: four minutes on two cores
+	$(BIN)/python -m pytest -m "not slow"
+
+test-rest: $(DEVELOP)  ## the slow tests: kill points, browsers, daemons, large tables
+	$(BIN)/python -m pytest -m slow --durations=25
+
+test-all: $(DEVELOP)  ## every test
 	$(BIN)/python -m pytest
 
-test-all: $(DEVELOP)  ## every test and every example: kill points, browsers, large tables
-	$(BIN)/python -m pytest --hypothesis-profile=thorough
-
-test-rest: $(DEVELOP)  ## after make test, what it left out: with it, every test has been run
-	$(BIN)/python -m pytest --hypothesis-profile=thorough --after-quick --durations=25
-
-costs: $(DEVELOP)  ## every test, and what each costs: make test takes those that cost little; on a quiet machine
-	$(BIN)/python -m pytest --costs
-
 coverage: $(DEVELOP)  ## every test, and which lines and branches none of them reached (slower)
-	$(BIN)/python -m pytest --hypothesis-profile=thorough --cov --cov-report=term
+	$(BIN)/python -m pytest --cov --cov-report=term
 
 mutants: $(DEVELOP)  ## small faults put into anonymize/, and how many of them no test finds; an hour
 	$(BIN)/python -m benchmarks.mutants

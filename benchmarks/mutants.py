@@ -3,7 +3,7 @@
 A mutant is a module with one change of its syntax tree: another comparison or operator, a number off by one,
 a statement that is gone. It is killed if one of the tests that run the changed line fails; it is too slow if
 they take several times as long as without it. Mutants are drawn by a seed. The tests are those of
-`anonymize/`, with the examples of a quick run, the cheapest first. Kernels are left out: they are compiled
+`anonymize/`, the cheapest first. Kernels are left out: they are compiled
 once, and each is compared with plain Python in a test. So are numbers that a module gives a name: they were
 chosen, and a test says what is true of any; and how large or thick something is drawn.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
@@ -26,7 +26,6 @@ from republish.orchestration.readers.estimate.command import prepared
 from republish.orchestration.readers.estimate.condition import checked_condition, columns_of
 from republish.orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
 from republish.orchestration.storage.store import write_table
-from tests.profiles import examples
 from tests.series import draws, entered, make_contract
 
 INSIDE = (
@@ -289,7 +288,7 @@ OF_EACH_FORMAT = ["m_invariance", "e_equivalence"]
 
 
 @pytest.mark.parametrize("principle", GROUPED)
-@examples(4)
+@settings(max_examples=4)
 @given(names=COLUMN_NAMES)
 def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names, folder, ordinary):
     assert_released_as_usual(principle, names, folder, ordinary)

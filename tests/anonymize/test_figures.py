@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.figures import (
@@ -15,7 +15,6 @@ from republish.anonymize.attack.figures import (
 )
 from republish.anonymize.figures import Figures, FromCounts, MeanBy, Total, combined, reached
 from republish.anonymize.global_guarantee.forecast import releases_of_most
-from tests.profiles import examples
 
 NOBODY = CandidateFigures(people_ever=0, vulnerable=0, changed=0, misled=0)
 
@@ -34,7 +33,7 @@ def test_a_figure_of_which_nobody_declared_how_it_is_combined_is_refused_when_it
         type("Strange", (Figures,), {"__annotations__": {"buckets": declared}})
 
 
-@examples(50)
+@settings(max_examples=50)
 @given(st.lists(st.lists(st.integers(1, 9), max_size=30), min_size=1, max_size=4))
 def test_medians_and_means_of_a_whole_are_those_of_all_its_people(shards):
     everybody = sorted(number for shard in shards for number in shard)

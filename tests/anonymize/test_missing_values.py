@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.coverage import covering
@@ -24,7 +24,6 @@ from republish.orchestration.snapshots.sources import enter
 from republish.orchestration.snapshots.validation import conform
 from tests.anonymize.sequential.sequential_tables import JOBS, attack_view, view_contract
 from tests.clinic import CLINIC
-from tests.profiles import examples
 from tests.series import KEY, draws
 
 COLUMNS = [
@@ -302,7 +301,7 @@ class TestContracts:
 
 
 @pytest.mark.parametrize("principle", PRINCIPLES)
-@examples(12)
+@settings(max_examples=12)
 @given(
     seed=st.integers(0, 2**32),
     people=st.integers(14, 60),
@@ -399,7 +398,7 @@ def view_of(number, table, contract, state):
     return people, release(people.drop(IDENTIFIER), contract, state, number, draws(number))
 
 
-@examples(6)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 2**32), people=st.integers(4, 40), k=st.integers(2, 4))
 def test_a_view_has_missing_labels_as_a_branch_of_their_own(seed, people, k):
     rng, views, state = np.random.default_rng(seed), [], State.empty()

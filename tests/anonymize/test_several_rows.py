@@ -19,12 +19,11 @@ from republish.anonymize.people.rows import keyed, named_by_row, with_row_names
 from republish.anonymize.principles import parse_contract
 from republish.anonymize.promise import Candidates, EverHad, Promise
 from tests.attacks import attack_releases
-from tests.profiles import is_thorough
 from tests.visits import DECLARED, VALUES, visits
 from tests.worlds import shares
 
 EVER, LEFT_OUT = "ever had a value", "values of rows left out"
-SEEDS = range(12 if is_thorough() else 4)
+SEEDS = range(4)
 
 
 def contract(principle=None, **changes):
@@ -187,7 +186,7 @@ def test_the_attack_finds_every_promise_kept(attacked):
         assert finding(found, EVER)[2] == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("seed", range(60 if is_thorough() else 12))
+@pytest.mark.parametrize("seed", range(20))
 def test_by_counting_every_world_nobody_had_a_value_with_more_than_one_in_m(seed):
     """Whoever knows everybody's rows and groups, and that equal signatures mean equal values."""
     of = contract({"m": 2, "values_per_person": 2}, sensitive={"name": "diagnosis", "values": VALUES[:8]})
@@ -440,7 +439,7 @@ class Plain:
         return self.found
 
 
-@pytest.mark.parametrize("seed", range(200 if is_thorough() else 30))
+@pytest.mark.parametrize("seed", range(60))
 def test_units_are_placed_as_plain_python_places_them(seed):
     rng = np.random.default_rng(seed)
     values, buckets, units = 70 if seed % 3 else 9, 8, 30
@@ -563,7 +562,7 @@ def test_rows_are_exchanged_with_the_nearest_that_fit():
     assert keep_rows_apart(group, bucket, value, forged, codes, ranks).tolist() == [0, 1, 1, 0]
 
 
-@pytest.mark.parametrize("seed", range(100 if is_thorough() else 20))
+@pytest.mark.parametrize("seed", range(40))
 def test_rows_are_kept_apart_wherever_a_bucket_has_as_many_groups_as_a_person_has_rows(seed):
     rng = np.random.default_rng(seed)
     groups, values = int(rng.integers(2, 6)), int(rng.integers(2, 5))

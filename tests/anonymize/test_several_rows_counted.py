@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from benchmarks.series import contract_of
-from tests.profiles import is_thorough
 from tests.worlds import released_once
 
 LETTERS = "abcdefgh"
@@ -229,7 +228,7 @@ def test_of_all_tiny_tables_nobody_ever_had_a_value_more_likely_than_one_in_m(de
     m, values, most, shape, releases, when = DESIGNS[design]
     of, made, begun = contract(m, values, most), {}, {}
     every = list(tables(shape, releases, values, when))
-    step = 1 if is_thorough() else max(1, len(every) // 40)
+    step = max(1, len(every) // 60)
     for table in every[::step]:
         # Tables that are the same until the last release have one key: what they begin with is made once.
         before = tuple(

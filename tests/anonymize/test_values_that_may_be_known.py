@@ -6,7 +6,7 @@ from itertools import combinations, pairwise, permutations
 
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.buckets import lots
@@ -27,7 +27,6 @@ from tests.maybe_known import (
     table,
     tables,
 )
-from tests.profiles import examples
 from tests.series import entered
 
 M = 4
@@ -53,7 +52,7 @@ def broken(made, **options):
 
 @pytest.mark.parametrize("principle", SERIES)
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.03, 0.3]), few=st.booleans())
-@examples(8)
+@settings(max_examples=8)
 def test_all_attacks_acquit_series_in_which_most_people_have_a_value_that_may_be_known(
     principle, seed, change, few
 ):
@@ -66,7 +65,7 @@ def test_all_attacks_acquit_series_in_which_most_people_have_a_value_that_may_be
 
 @pytest.mark.parametrize("principle", SERIES)
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.03, 0.3]))
-@examples(10)
+@settings(max_examples=10)
 def test_a_persons_groups_publish_the_same_values_as_often_or_no_value_twice(principle, seed, change):
     """The multisets of a person's groups are equal up to their size, or share no value: not `none` either."""
     seen = {}
@@ -85,7 +84,7 @@ def test_a_persons_groups_publish_the_same_values_as_often_or_no_value_twice(pri
 
 @given(seed=st.integers(0, 2**32))
 @example(seed=131073)  # people leave one of two buckets that publish the same signature
-@examples(10)
+@settings(max_examples=10)
 def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_there_is(seed):
     snapshots = tables(random(seed), people=24, releases=3, change=0.05, sick=SICK[:5])
     principle = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "wait"}
@@ -94,7 +93,7 @@ def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_
 
 
 @given(seed=st.integers(0, 2**32))
-@examples(30)
+@settings(max_examples=20)
 def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(seed):
     """Found by trying each table: the chain promises that no person is known to have the value of another."""
     snapshots = tables(random(seed), people=8, releases=2, churn=0.25, change=0, sick=SICK[:3])
@@ -108,7 +107,7 @@ def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(se
 
 @pytest.mark.parametrize("principle", [{"name": "m_invariance", "m": 3, "on_ineligible": "wait"}])
 @given(seed=st.integers(0, 2**32))
-@examples(30)
+@settings(max_examples=20)
 def test_counting_every_table_leaves_each_sensitive_value_at_most_one_in_m(principle, seed):
     snapshots = tables(random(seed), people=9, releases=2, churn=0.25, change=0, sick=SICK[:4])
     made = list(released(contract(principle), snapshots))
@@ -204,7 +203,7 @@ def test_an_adversary_who_knows_the_algorithm_is_promised_against_for_every_valu
 
 
 @given(seed=st.integers(0, 2**32))
-@examples(8)
+@settings(max_examples=8)
 def test_the_global_guarantee_bounds_every_sensitive_value_over_all_releases(seed):
     """By hand: one minus the product of what the person's groups leave, for each value but `none`."""
     declared = contract(GUARANTEE, semantics="transient")

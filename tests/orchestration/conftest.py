@@ -2,10 +2,8 @@
 
 import base64
 import datetime as dt
-import functools
 import hmac
 import os
-import pickle
 import pwd
 import shutil
 import socket
@@ -18,17 +16,15 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
-import typer.main
-import typer.testing
-from alembic.script import ScriptDirectory
-from dagster._core.storage.event_log.sqlite import sqlite_event_log
-from dagster._core.storage.runs.sqlite import sqlite_run_storage
-from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
-from sqlalchemy.pool import NullPool
 
-from republish.orchestration.expectations.judge import Judge
 from tests.google import google
 from tests.hospital import KEY, RELEASES, Hospital, build, make
+from tests.once import (  # noqa: F401 - fixtures of every test below
+    commands_are_built_once,
+    dagster_repeats_nothing,
+    releases_are_read_once_for_all_estimates,
+    what_is_met_is_seen_without_asking,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -36,66 +32,6 @@ def _environment(monkeypatch):
     """The same key everywhere, and no home but the one a test names."""
     monkeypatch.setenv("REPUBLISH_KEY", KEY)
     monkeypatch.delenv("REPUBLISH_HOME", raising=False)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _dagster_repeats_nothing():
-    """What Dagster makes anew for each statement or each table is made once for all tests.
-
-    For every statement it makes an engine, which compiles its SQL again; for every file of tables it imports
-    all of its migrations, to find the last one.
-    """
-    engine = functools.cache(
-        lambda address, waits: made(address, poolclass=NullPool, connect_args=dict(waits))
-    )
-
-    def create_engine(address, poolclass, connect_args=()):
-        assert poolclass is NullPool
-        return engine(address, tuple(dict(connect_args).items()))
-
-    made, read = sqlite_run_storage.create_engine, ScriptDirectory.from_config
-    directories = {}
-
-    def from_config(config):
-        location = config.get_main_option("script_location")
-        if location not in directories:
-            directories[location] = read(config)
-        return directories[location]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScriptDirectory, "from_config", from_config)
-        for module in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
-            patch.setattr(module, "create_engine", create_engine)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _commands_are_built_once():
-    """Typer builds all commands from their functions' hints anew whenever one of them is run."""
-    once = functools.cache(typer.main.get_command)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", once)
-        patch.setattr(typer.testing, "_get_command", once)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _verdicts_are_given_once():
-    """Great Expectations is asked once about each table: hundreds of tests release the same people."""
-    given, ask = {}, Judge.ask
-
-    @functools.wraps(ask)
-    def once(judge, evidence, parameters):
-        rules = sorted(parameters.items())
-        asked = {name: repr((name, rules, table.schema, table.rows())) for name, table in evidence.items()}
-        if new := {name: evidence[name] for name, question in asked.items() if question not in given}:
-            found = map(pickle.dumps, ask(judge, new, parameters))
-            given.update(zip(map(asked.get, new), found, strict=True))
-        return [pickle.loads(given[question]) for question in asked.values()]  # noqa: S301 - of this process
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Judge, "ask", once)
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.intersection import intersect
@@ -25,7 +25,6 @@ from tests.papers.test_attack_examples import (
     released,
     snapshots,
 )
-from tests.profiles import examples
 
 PEOPLE = snapshots(TABLE_1A, TABLE_2A)
 T_1, T_2, T_3 = released(TABLE_1B), released(TABLE_2B), released(TABLE_3A, TABLE_3B)
@@ -141,7 +140,7 @@ def is_m_invariant(series, m):
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(100)
+@settings(max_examples=100)
 def test_lemma_4_if_and_only_if(seed):
     series = random_hosting(np.random.default_rng(seed))
     before, kept = None, []

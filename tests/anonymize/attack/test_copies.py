@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.assignments import SeriesInput, attack_assignments, choices_of
@@ -15,7 +15,6 @@ from republish.anonymize.formats import GENERALIZATION, Published
 from republish.anonymize.promise import Candidates, LargestShare, Promise, Signatures
 from republish.anonymize.promise.attacked import attack
 from tests.maybe_known import NONE, SICK, contract, groups, random, released, tables, without_numbers
-from tests.profiles import examples
 
 SCHEMA = contract({"name": "m_invariance", "m": 4}).table_schema
 M = 3
@@ -189,7 +188,7 @@ def test_no_lemma_bounds_what_is_too_large_to_be_counted_where_a_value_repeats(m
 
 
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.1]), skew=st.sampled_from([0.4, 0.7]))
-@examples(15)
+@settings(max_examples=15)
 def test_risks_are_counted_as_by_trying_every_assignment(seed, change, skew):
     """People leave and return, and values change: whoever has another value counts as another person."""
     declared = contract({"name": "m_invariance", "m": M, "on_ineligible": "wait"})

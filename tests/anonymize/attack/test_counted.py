@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.publication import _is_on_grid
@@ -12,12 +12,11 @@ from republish.anonymize.formats import GENERALIZATION
 from republish.anonymize.promise import Candidates, Promise, Signatures
 from republish.anonymize.promise.attacked import attack
 from tests.attacks import attack_releases
-from tests.profiles import examples
 from tests.series import entered, make_contract, publish, tables, under_pseudonyms
 
 
 @given(tables())
-@examples(40)
+@settings(max_examples=20)
 def test_what_the_algorithm_makes_keeps_every_promise(table):
     made = [
         (release.contract, release.people, under_pseudonyms(release.candidate, release.contract))

@@ -1,16 +1,15 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.coverage import cover, covering, holds, signatures, value_domain
 from republish.anonymize.formats.published import Published
-from tests.profiles import examples
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(0, 60), st.integers(0, 12))
-@examples(60)
+@settings(max_examples=60)
 def test_candidate_sets_are_the_union_of_all_covering_groups(seed, attributes, people, groups):
     published, table = random_release(np.random.default_rng(seed), attributes, people, groups, values=70)
     domain = pl.Series("value", range(70))
@@ -24,7 +23,7 @@ def test_candidate_sets_are_the_union_of_all_covering_groups(seed, attributes, p
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(20)
+@settings(max_examples=20)
 def test_codes_that_share_a_cell_are_compared_exactly(seed):
     rng = np.random.default_rng(seed)
     lows = rng.random((200, 2))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import networkx as nx
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.cuts import cuts
@@ -21,7 +21,6 @@ from tests.anonymize.e_equivalence.equivalence_series import (
     publish,
     take_returning_people_for_new_ones,
 )
-from tests.profiles import examples
 
 SIGNATURE = pl.DataFrame(
     {"group_id": [1, 1], "value": ["flu", "gout"]}, schema_overrides={"group_id": pl.Int32}
@@ -109,7 +108,7 @@ LIFESPANS = st.lists(
 
 
 @given(LIFESPANS)
-@examples(100)
+@settings(max_examples=100)
 def test_every_signature_has_the_cut_that_networkx_finds(lifespans):
     release = 7
     rows = [(number, min(ends), max(ends), edge) for number, *ends, edge in lifespans]

@@ -4,12 +4,11 @@ from itertools import combinations_with_replacement
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack import equivalence
 from republish.anonymize.attack.equivalence import compromised, minimum_equivalence
-from tests.profiles import examples
 
 
 def series(*partitions):
@@ -176,7 +175,7 @@ def test_the_clock_decides_how_many_are_undecided_and_never_who_is_caught_wrongl
 @example(2455)
 @example(3201)
 @example(5588)
-@examples(80)
+@settings(max_examples=30)
 def test_the_minimum_is_that_of_trying_all_pairs_of_sets_of_people(seed):
     members, contents = random_series(np.random.default_rng(seed))
     whole = minimum_equivalence(members, contents)[-1]
@@ -186,7 +185,7 @@ def test_the_minimum_is_that_of_trying_all_pairs_of_sets_of_people(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(80)
+@settings(max_examples=60)
 def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_people(seed):
     members, contents = random_tables(np.random.default_rng(seed))
     whole = minimum_equivalence(members, contents)[-1]
@@ -196,7 +195,7 @@ def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_pe
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.booleans())
-@examples(60)
+@settings(max_examples=40)
 def test_somebody_is_compromised_exactly_if_in_an_attack_that_is_smaller(seed, e, foreign):
     make = random_tables if foreign else random_series
     members, contents = make(np.random.default_rng(seed))
@@ -206,7 +205,7 @@ def test_somebody_is_compromised_exactly_if_in_an_attack_that_is_smaller(seed, e
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-@examples(40)
+@settings(max_examples=40)
 def test_a_witness_has_the_same_true_values_on_both_sides(seed, foreign):
     make = random_tables if foreign else random_series
     members, contents = make(np.random.default_rng(seed))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.exact_risk import exact_risks, risk_figures
@@ -15,7 +15,6 @@ from republish.anonymize.formats.published import Published
 from tests.papers.disclosure_risk import disclosure_risk
 from tests.papers.every_key import reconstructions
 from tests.papers.surjections import posterior
-from tests.profiles import examples
 
 
 def published(groups, counterfeits=None):
@@ -119,7 +118,7 @@ def random_series(rng, releases=3, most=7):
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(60)
+@settings(max_examples=50)
 def test_nothing_possible_is_struck_off(seed):
     everybody, releases = random_series(np.random.default_rng(seed))
     left = match(covering(everybody, releases), releases).left
@@ -129,7 +128,7 @@ def test_nothing_possible_is_struck_off(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(60)
+@settings(max_examples=60)
 def test_in_a_single_release_all_that_is_impossible_is_struck_off(seed):
     everybody, releases = random_series(np.random.default_rng(seed), releases=1)
     left = match(covering(everybody, releases), releases).left
@@ -138,7 +137,7 @@ def test_in_a_single_release_all_that_is_impossible_is_struck_off(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(60)
+@settings(max_examples=50)
 def test_risk_by_component_is_the_risk(seed):
     everybody, releases = random_series(np.random.default_rng(seed), releases=2)
     found = exact_risks(covering(everybody, releases), releases, invariant=False, steps=10**7)
@@ -180,7 +179,7 @@ def renamed(series, names):
 
 @pytest.mark.parametrize("names", [RENAMED, JOINED])
 @given(seed=st.integers(0, 2**32 - 1))
-@examples(30)
+@settings(max_examples=20)
 def test_what_was_counted_of_other_values_changes_no_risk(seed, names):
     counted = {}
     for series in (

@@ -1,11 +1,10 @@
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from republish.anonymize.attack.numbers import Numbers, is_repeated, joined
-from tests.profiles import examples
 
 DENSE = st.lists(st.integers(0, 9), max_size=12)
 NUMBERS = DENSE | st.lists(
@@ -15,7 +14,7 @@ VALUES = st.sampled_from(["flu", "gout", None])
 
 
 @given(NUMBERS, NUMBERS, st.data(), st.sampled_from(["inner", "left", "semi", "anti"]))
-@examples(200)
+@settings(max_examples=100)
 def test_a_lookup_by_number_is_a_join(numbers, others, data, how):
     left, right = (
         pl.DataFrame(
@@ -32,7 +31,7 @@ def test_a_lookup_by_number_is_a_join(numbers, others, data, how):
 
 
 @given(NUMBERS)
-@examples(50)
+@settings(max_examples=50)
 def test_numbers_that_are_there_twice_are_found(numbers):
     column = pl.Series(numbers, dtype=pl.Int64)
     assert is_repeated(column).to_list() == [numbers.count(one) > 1 for one in numbers]

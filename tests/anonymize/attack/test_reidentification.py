@@ -2,14 +2,13 @@
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.contract import Schema
 from republish.anonymize.formats.generalization import GENERALIZATION
 from republish.anonymize.promise import KAnonymity, LDiversity, Promise
 from republish.anonymize.promise.attacked import attack
-from tests.profiles import examples
 
 SCHEMA = Schema.model_validate(
     {
@@ -96,7 +95,7 @@ people_drawn = st.lists(
 )
 
 
-@examples(60)
+@settings(max_examples=20)
 @given(people_drawn, st.booleans())
 def test_risks_are_those_of_plain_python(people, exact):
     def box(age):

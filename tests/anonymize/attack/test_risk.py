@@ -16,10 +16,9 @@ from tests.anonymize.attack.attack_series import attacked_people, contract, publ
 from tests.papers.disclosure_risk import disclosure_risk, instance_risk
 from tests.papers.every_key import reconstructions
 from tests.papers.surjections import posterior
-from tests.profiles import is_thorough
 
 VALUES = ["disease a", "disease b", "disease c", "disease d"]
-SERIES = 80 if is_thorough() else 30
+SERIES = 30
 
 
 def known(snapshots, declared):

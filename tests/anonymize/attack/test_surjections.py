@@ -8,9 +8,8 @@ import pytest
 
 from republish.anonymize.attack.surjections import Contents, Steps, TooManySurjectionsError, risks
 from tests.papers.surjections import posterior, rebuild
-from tests.profiles import is_thorough
 
-SERIES = 400 if is_thorough() else 60
+SERIES = 100
 
 
 def made_up(seed):

@@ -3,11 +3,10 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.kernels.mondrian import partition
-from tests.profiles import examples
 
 
 def is_diverse(values, diversity):
@@ -36,7 +35,7 @@ def by_the_book(rows, widths, values, diversity):
 ROW = st.tuples(st.integers(0, 7), st.integers(0, 11), st.integers(0, 1), st.integers(0, 3))
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(st.lists(ROW, min_size=1, max_size=60), st.integers(2, 4))
 def test_groups_are_those_of_plain_python(people, diversity):
     rows, values = [row[:3] for row in people], [row[3] for row in people]

@@ -2,13 +2,12 @@ from collections import Counter
 
 import numpy as np
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.buckets.assign import HELD_BACK, assign
 from republish.anonymize.buckets.counts import Demand
 from republish.anonymize.people.ranks import keyed_ranks
-from tests.profiles import examples
 from tests.series import draws
 
 
@@ -30,7 +29,7 @@ def queues_and_demand(draw):
     return np.array(queue, np.int64), Demand(*columns)
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(queues_and_demand())
 def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_rest_wait(case):
     queue, demand = case
@@ -42,7 +41,7 @@ def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_rest_wait(ca
     assert Counter({pair: n for pair, n in received.items() if pair[1] != HELD_BACK}) == +asked
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(queues_and_demand(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_decides_nothing(case, shuffle):
     queue, demand = case

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.buckets.core import assign_core, leave_eligible
@@ -11,7 +11,6 @@ from republish.anonymize.buckets.plan import make_plan
 from republish.anonymize.buckets.signatures import Signatures
 from republish.anonymize.m_invariance.family import choose_family
 from tests.plans import as_tables, counted
-from tests.profiles import examples
 from tests.series import draws
 
 
@@ -28,7 +27,7 @@ def assigned_as_table(rest, m, table, groups):
     return signatures.table(assign_core(rest, m, signatures, groups, rest))
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32), st.integers(2, 4))
 def test_the_program_leaves_an_eligible_rest_and_balanced_buckets(seed, m):
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.buckets.counts import is_eligible
@@ -14,7 +14,6 @@ from republish.anonymize.buckets.plan import make_plan
 from republish.anonymize.buckets.signatures import Signatures
 from republish.anonymize.m_invariance.family import choose_family
 from tests.plans import as_tables, counted
-from tests.profiles import examples
 from tests.series import draws
 
 
@@ -28,7 +27,7 @@ def cost_of(groups, beyond, m, table, cost):
     return least
 
 
-@examples(30)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_no_whole_groups_are_cheaper_than_those_of_the_program(seed):
     rng, m, values = np.random.default_rng(seed), 2, 4

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.buckets.counts import is_eligible
@@ -20,7 +20,6 @@ from republish.anonymize.buckets.plan import (
 from republish.anonymize.buckets.signatures import Signatures
 from republish.anonymize.errors import NotEligible
 from tests.plans import as_tables, counted
-from tests.profiles import examples
 from tests.series import draws
 
 RANDOM = draws(1)
@@ -85,7 +84,7 @@ def eligible_batches(draw):
     return rest, m
 
 
-@examples(300)
+@settings(max_examples=300)
 @given(eligible_batches(), st.sampled_from([(), ((0, 1),), ((0, 1), (1, 2, 3), (0, 1, 2))]))
 def test_assignment_is_that_of_figure_3(batch, existing):
     rest, m = batch
@@ -107,7 +106,7 @@ def test_assignment_is_that_of_figure_3(batch, existing):
     assert [frozenset(signature) for signature in existing] == list(got)[: len(existing)]
 
 
-@examples(200)
+@settings(max_examples=200)
 @example(([1, 1], 2), [{0, 1}])
 @example(([2, 1, 1], 2), [{0, 1, 2}, {0, 1}])
 @given(eligible_batches(), st.lists(st.sets(st.integers(0, 8), min_size=2), max_size=5, unique_by=frozenset))
@@ -268,7 +267,7 @@ def random_counts(draw):
     )
 
 
-@examples(300)
+@settings(max_examples=300)
 @given(random_counts(), st.integers(2, 5), st.sampled_from(["refuse", "counterfeit", "wait"]))
 def test_a_plan_places_everybody_where_they_may_be_and_balances_every_bucket(counts, m, policy):
     too_few_are_left = bool(((~counts.forbidden).sum(axis=1) < m).any())

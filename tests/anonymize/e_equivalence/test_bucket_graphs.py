@@ -17,7 +17,6 @@ from republish.anonymize.principle.state import State
 from tests.anonymize.e_equivalence.equivalence_series import Life, contract, publish
 from tests.anonymize.e_equivalence.histories import History
 from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut
-from tests.profiles import is_thorough
 
 SERIES = 15
 
@@ -99,7 +98,7 @@ def test_releases_that_still_have_tuples_are_one_node_from_the_safe_weight_on(we
 
 @pytest.mark.parametrize("back", [True, False])
 def test_a_bucket_is_remembered_by_as_many_nodes_as_it_may_and_cohorts_that_are_there(back):
-    history = History(1, releases=300 if is_thorough() else 60, people=20, most=12, back=back)
+    history = History(1, releases=100, people=20, most=12, back=back)
     for _, _, graphs in history.follow():
         cohorts = graphs.present["node"].n_unique()
         assert graphs.nodes.height <= 12 + cohorts + 1

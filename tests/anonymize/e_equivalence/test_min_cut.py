@@ -3,11 +3,10 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.e_equivalence.min_cut import cuts_between
-from tests.profiles import examples
 
 EDGES = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 9), st.integers(0, 7)), max_size=60
@@ -15,7 +14,7 @@ EDGES = st.lists(
 
 
 @given(EDGES)
-@examples(150)
+@settings(max_examples=150)
 def test_every_graph_has_the_cut_that_networkx_finds(edges):
     edges = [(bucket, first, second, weight) for bucket, first, second, weight in edges if first != second]
     found = cuts_between(*np.array(edges, np.int64).reshape(-1, 4).T, newest=9, buckets=4)

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from republish.anonymize.errors import NotEligible
 from tests.plans import as_tables, counted
-from tests.profiles import examples
 
 
 @st.composite
@@ -31,7 +30,7 @@ def plan_of(counts, cuts, e, m=2, on_ineligible="counterfeit"):
 
 
 @given(situations())
-@examples(200)
+@settings(max_examples=200)
 def test_every_plan_is_balanced_and_safe_and_loses_nobody(situation):
     counts, cuts, e = situation
     safe = plan_of(counts, cuts, e)
@@ -55,7 +54,7 @@ def test_every_plan_is_balanced_and_safe_and_loses_nobody(situation):
 
 
 @given(situations())
-@examples(100)
+@settings(max_examples=100)
 def test_no_signature_less_would_do_where_nobody_is_inserted(situation):
     counts, cuts, e = situation
     counts = replace(counts, free=np.zeros_like(counts.free))

@@ -6,12 +6,11 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.formats.generalization import GENERALIZATION, SHOWN, generalize
 from republish.anonymize.people.codes import encode_columns
-from tests.profiles import examples
 from tests.series import make_contract
 
 
@@ -102,7 +101,7 @@ def test_a_domain_of_one_value_is_published_as_it_is(attribute, value):
     assert intervals(attribute, 0, [value]) == intervals(attribute, 1, [value]) == [(value, value)]
 
 
-@examples(300)
+@settings(max_examples=150)
 @given(
     st.floats(-1e6, 1e6),
     st.floats(1e-3, 1e6),
@@ -130,7 +129,7 @@ def test_fractions_are_covered_and_no_narrower_than_promised_whatever_rounding_d
     assert top - bottom >= width
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(
     st.sampled_from(
         [(0.0, 1e6, 500.0), (0.0, 1.0, 0.1), (-7.3, 11.9, 0.7), (1e6, 1e6 + 1, 1e-3), (-0.5, 2.25, 0.25)]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.breach import breach_probability, by_promise, link_probabilities
@@ -31,10 +31,9 @@ from tests.anonymize.global_guarantee.guarantee_series import (
     values_by_group,
 )
 from tests.findings import BREACH
-from tests.profiles import examples
 
 
-@examples(30)
+@settings(max_examples=20)
 @given(series())
 def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
     steps = publish(*drawn)
@@ -51,7 +50,7 @@ def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
         before = never
 
 
-@examples(30)
+@settings(max_examples=20)
 @given(series())
 def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(drawn):
     for step in publish(*drawn):
@@ -82,7 +81,7 @@ def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(
         )
 
 
-@examples(30)
+@settings(max_examples=20)
 @given(series(most_people=60), st.integers(0, 2**32), st.data())
 def test_other_values_of_the_people_held_back_would_change_nothing(drawn, seed, data):
     """Nothing that is published, nor who is held back, says anything of the values of people held back."""
@@ -111,7 +110,7 @@ def test_that_a_release_waits_follows_from_values_of_people_who_are_then_held_ba
         assert step.candidate.figures.held_back == held_back
 
 
-@examples(30)
+@settings(max_examples=20)
 @given(series(most_people=60), st.integers(0, 2**32))
 def test_the_order_in_which_rows_arrive_decides_nothing(drawn, seed):
     steps = publish(*drawn)

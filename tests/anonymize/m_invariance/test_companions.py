@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.kernels.fill_places import fill_places
@@ -28,7 +28,6 @@ from tests.maybe_known import (
     tables,
     without_numbers,
 )
-from tests.profiles import examples
 
 M = 3
 DECLARED = {"name": "m_invariance", "m": M, "on_ineligible": "wait"}
@@ -106,7 +105,7 @@ def test_who_returns_comes_back_to_their_companions_unless_somebody_took_the_pla
 
 
 @given(seed=st.integers(0, 2**32), order=st.permutations(range(3)))
-@examples(20)
+@settings(max_examples=20)
 def test_exchange_the_values_of_a_bucket_and_the_same_people_stay_together(seed, order):
     """Which groups stay says nothing of which value a person has."""
     rng = random(seed)
@@ -162,7 +161,7 @@ def halved(people, places):
 
 
 @given(seed=st.integers(0, 2**32))
-@examples(30)
+@settings(max_examples=30)
 def test_places_are_filled_as_in_plain_python_and_nobody_has_two(seed):
     rng = random(seed)
     people, wanted = int(rng.integers(1, 30)), int(rng.integers(0, 30))
@@ -175,7 +174,7 @@ def test_places_are_filled_as_in_plain_python_and_nobody_has_two(seed):
 
 @pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
 @given(seed=st.integers(0, 2**32))
-@examples(6)
+@settings(max_examples=6)
 def test_people_of_a_group_with_copies_stay_in_one_group_as_long_as_there_is_room(published_as, seed):
     snapshots = tables(random(seed), people=150, change=0.03, releases=3)
     made = list(released(contract(DECLARED | {"format": published_as}), snapshots))

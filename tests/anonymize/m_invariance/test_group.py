@@ -5,13 +5,12 @@ from itertools import chain
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.kernels.split import EMPTY, split_bucket
 from republish.anonymize.m_invariance.group import group_people
 from republish.anonymize.people.ranks import keyed_ranks
-from tests.profiles import examples
 from tests.series import draws
 
 
@@ -77,7 +76,7 @@ def buckets(draw):
     return codes, size
 
 
-@examples(300)
+@settings(max_examples=300)
 @given(buckets())
 def test_the_kernel_takes_the_best_of_all_schemes_at_every_split(bucket):
     assert kernel(*bucket) == book(*bucket)

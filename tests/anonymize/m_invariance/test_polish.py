@@ -4,13 +4,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.kernels.polish import assign_at_least_cost, kd_order, polish_bucket
 from republish.anonymize.kernels.split import EMPTY, split_bucket
 from republish.anonymize.m_invariance.group import group_people
-from tests.profiles import examples
 
 
 def perimeter(codes, group):
@@ -33,7 +32,7 @@ def buckets(draw):
     return codes, size, group
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(buckets(), st.integers(0, 2**63))
 def test_polishing_keeps_groups_whole_and_never_lengthens_intervals(bucket, seed):
     codes, size, group = bucket
@@ -55,7 +54,7 @@ def test_polishing_shortens_the_intervals_of_random_groups_by_a_lot():
     assert perimeter(codes, polished) < 0.5 * perimeter(codes, group)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(st.integers(1, 6), st.integers(0, 2**32))
 def test_no_assignment_costs_less(n, seed):
     cost = np.random.default_rng(seed).integers(0, 9, (n + 2, n + 2)).astype(float)

@@ -3,12 +3,11 @@
 from collections import Counter, defaultdict
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from republish.anonymize.buckets.memory import Memory
 from republish.anonymize.contract import CategoryAttribute
 from republish.anonymize.principle.state import State
-from tests.profiles import examples
 from tests.series import Release, Table, publish, tables
 
 
@@ -226,7 +225,7 @@ PROMISES = (
 
 
 @pytest.mark.filterwarnings("error")
-@examples(75)
+@settings(max_examples=20)
 @given(tables())
 def test_every_promise_holds_in_every_release_of_any_series(table):
     releases = publish(table)

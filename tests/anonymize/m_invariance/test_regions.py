@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.buckets.assign import HELD_BACK, execute
@@ -26,7 +26,6 @@ from republish.anonymize.m_invariance.regions import Regions, cut, find_regions
 from tests.anonymize.attack.attack_series import VALUES, attack_each, broken, contract, publish, snapshots
 from tests.anonymize.buckets.test_core import eligible
 from tests.plans import as_tables, counted
-from tests.profiles import examples
 
 NOBODY = np.empty(0, np.int64)
 
@@ -46,7 +45,7 @@ def received_by(plan, bucket, value):
     return np.bincount(places, minlength=len(plan.moved))
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(st.integers(0, 2**32), st.integers(2, 5), st.integers(0, 3))
 def test_a_family_takes_nobody_twice_and_leaves_an_eligible_rest(seed, m, depth):
     rng = np.random.default_rng(seed)
@@ -108,7 +107,7 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
         assert (regions.count_by(exchanged, 8) == counts).all()
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(2, 4), st.integers(0, 3))
 def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed, m, depth):
     rng = np.random.default_rng(seed)
@@ -124,7 +123,7 @@ def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed
     assert (received_by(plan, bucket, value) == plan.moved).all()
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(2, 4), st.integers(0, 3))
 def test_a_first_release_that_is_not_eligible_has_the_groups_of_regions_too(seed, m, depth):
     """As many people as can live where the groups of their bucket do; nobody is lost or doubled."""
@@ -341,7 +340,7 @@ def halved(places, depth):
     return region
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(st.integers(0, 2**32), st.integers(0, 200), st.integers(1, 4), st.integers(0, 5))
 def test_people_are_cut_where_numpy_would_cut_them(seed, people, attributes, depth):
     rng = np.random.default_rng(seed)

@@ -3,12 +3,11 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.kernels.balance_counterfeits import balance_counterfeits
 from republish.anonymize.m_invariance.group import group_people
-from tests.profiles import examples
 
 
 @st.composite
@@ -22,7 +21,7 @@ def buckets(draw):
     return rng.random((size * length, 2)), size, group, forged.ravel()
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(buckets())
 def test_no_group_has_more_counterfeits_than_it_must_and_each_keeps_one_tuple_per_value(bucket):
     codes, size, group, forged = bucket

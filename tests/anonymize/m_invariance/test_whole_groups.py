@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from republish.anonymize.errors import ContractError, NotEligible
 from republish.anonymize.m_invariance import M_INVARIANCE, whole_groups
@@ -15,7 +15,6 @@ from republish.anonymize.principle.state import State
 from republish.orchestration.chain.audit import Judged, attack_candidate, audit
 from tests.attacks import attack_releases
 from tests.papers.known_algorithm import Publisher, learn, tiny, tiny_contract
-from tests.profiles import examples
 from tests.series import draws, entered, make_contract, publish, tables, under_pseudonyms
 
 ARRIVALS, FREQUENCIES = "arrivals in whole groups", "guesses by frequencies"
@@ -94,7 +93,7 @@ def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_
         assert found.figures["largest_by_frequencies"] == pytest.approx(1 / 3)
 
 
-@examples(40)
+@settings(max_examples=20)
 @given(tables())
 def test_any_series_keeps_it(table):
     series = publish(dataclasses.replace(table, contracts=[in_mode(one) for one in table.contracts]))

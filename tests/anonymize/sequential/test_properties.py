@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack import join
@@ -21,7 +21,6 @@ from republish.anonymize.sequential.taxonomy import category_taxonomy
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import attack_view, people, state, table, view_contract
 from tests.papers.linking import code_published, linking
-from tests.profiles import examples
 
 A = [["a1", "a12", "ANY"], ["a2", "a12", "ANY"], ["a3", "a34", "ANY"], ["a4", "a34", "ANY"]]
 B = [["b1", "ANY"], ["b2", "ANY"], ["b3", "ANY"]]
@@ -140,7 +139,7 @@ def fixed(view, contract):
     return code_published(pl.DataFrame(names), contract.columns, "the view")
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(situations())
 def test_counts_are_those_of_the_executed_join(situation):
     rows, names, earlier, contract = situation
@@ -149,7 +148,7 @@ def test_counts_are_those_of_the_executed_join(situation):
     assert counted.safety == pytest.approx(executed_join.safety(view, earlier, contract), abs=1e-12)
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(situations())
 def test_releases_satisfy_the_requirement_and_cannot_be_specialized_further(situation):
     rows, names, earlier, contract = situation
@@ -259,7 +258,7 @@ def entropy(rows, wanted):
     return float(-(shares * np.log2(shares)).sum())
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(situations(), st.sampled_from([2, join.MOST_PAIRS]))
 def test_the_attack_finds_what_the_reference_finds(situation, most_pairs):
     """Large tables are joined a few values of the view at a time."""
@@ -294,7 +293,7 @@ def test_the_attack_finds_what_the_reference_finds(situation, most_pairs):
         assert attack.linked_values == reference
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(situations())
 def test_releases_of_one_population_are_population_related(situation):
     rows, names, earlier, contract = situation
@@ -302,7 +301,7 @@ def test_releases_of_one_population_are_population_related(situation):
     assert all(unrelated(coded, one, Pairs.of(contract)) == (0, 0) for one in read(earlier, contract))
 
 
-@examples(40)
+@settings(max_examples=20)
 @given(
     situations(requirements=["linkability"]),
     st.lists(st.sampled_from([1, 3, 10**6, 10**9, 10**12]), min_size=2, max_size=2),

@@ -4,12 +4,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.kernels.rda_groups import rda_groups
 from republish.anonymize.kernels.ria_images import ria_images
-from tests.profiles import examples
 
 
 def by_the_book(sizes, l):
@@ -38,7 +37,7 @@ def eligible_sizes(draw):
     return l, np.array(sizes, np.int64)
 
 
-@examples(50)
+@settings(max_examples=50)
 @given(eligible_sizes())
 def test_rda_takes_the_colors_that_table_6_takes(case):
     l, sizes = case
@@ -59,7 +58,7 @@ def test_rda_takes_the_largest_colors_first():
     assert sorted(found) == [[0, 1], [1, 2], [1, 3], [1, 3], [2, 3]]
 
 
-@examples(50)
+@settings(max_examples=50)
 @given(eligible_sizes(), st.integers(0, 2**64 - 1))
 def test_ria_draws_unused_identifiers_of_different_other_colors(case, seed):
     l, sizes = case

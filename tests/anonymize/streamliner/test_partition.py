@@ -1,13 +1,12 @@
 import networkx as nx
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.streamliner.partition import minimal_partition
-from tests.profiles import examples
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**32))
 def test_groups_are_the_components_that_networkx_finds(nodes, degree, seed):
     neighbours = np.random.default_rng(seed).integers(0, nodes, (nodes, degree)).astype(np.int32)

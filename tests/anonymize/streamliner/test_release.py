@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -29,7 +29,6 @@ from tests.papers.streamliner_definitions import (
     satisfies_l_cover,
     satisfies_theorem_2,
 )
-from tests.profiles import examples
 
 METHODS = ["ria", "rda", "gda"]
 STREAMLINER = PRINCIPLES["streamliner"]
@@ -82,7 +81,7 @@ def as_partition(group):
     return frozenset(frozenset(np.flatnonzero(group == number).tolist()) for number in np.unique(group))
 
 
-@examples(60)
+@settings(max_examples=20)
 @given(eligible_tables(most_people=25), st.sampled_from(METHODS), st.integers(0, 2**32))
 def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_an_l_cover(
     case, method, seed
@@ -103,7 +102,7 @@ def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_
     assert satisfies_l_cover(candidates, [partition, frozenset([frozenset(values)])], values)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(eligible_tables(), st.sampled_from(["rda", "gda"]), st.integers(0, 2**32))
 def test_groups_of_rda_and_gda_are_the_minimal_partition_of_distinct_values(case, method, seed):
     l, table = case
@@ -113,7 +112,7 @@ def test_groups_of_rda_and_gda_are_the_minimal_partition_of_distinct_values(case
     assert len(np.unique(group * len(color) + color)) == len(color)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(eligible_tables(), st.integers(0, 2**32))
 def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one_color_more(case, seed):
     l, table = case
@@ -125,7 +124,7 @@ def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one
         assert discernibility(sizes) == least
 
 
-@examples(60)
+@settings(max_examples=20)
 @given(
     eligible_tables(),
     st.sampled_from(["ria", "rda", "gda"]),

@@ -15,7 +15,6 @@ from republish.orchestration.rights.forget import forget
 from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES, begin, entered, make, noted, published
 from tests.killed import kill_points
-from tests.profiles import Run, is_thorough
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -25,12 +24,12 @@ FIRST, SECOND, THIRD = RELEASES
     [pytest.param(FIRST, 1), (SECOND, 1), pytest.param(SECOND, 2)],
     ids=["the first release", "a release built on another", "a release of people who are divided"],
 )
-def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, shards):
+def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, shards, seed_of_run):
     """Before every file or folder that is written, synced, renamed or removed. Some are drawn, and tried."""
     hospital.declare(shards=shards)
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
-    some = ["20" if is_thorough() and shards == 1 else "2", str(Run.seed)]
+    some = ["8" if shards == 1 else "3", str(seed_of_run)]
     script = Path(__file__).with_name("kill_points.py")
     points, homes = kill_points(script, hospital.folder, tmp_path / "before", release, *some)
     assert points > 50

@@ -22,10 +22,9 @@ from tests.anonymize.attack.attack_series import (
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_shards import PRINCIPLES, audited_both_ways
 from tests.papers.disclosure_risk import disclosure_risk
-from tests.profiles import is_thorough
 
 VALUES = [f"disease {letter}" for letter in "abcd"]
-SERIES = 5 if is_thorough() else 2
+SERIES = 3
 ALL_PRINCIPLES = {
     **PRINCIPLES,
     "global_guarantee": PRINCIPLES["global_guarantee"] | {"on_ineligible": "wait"},

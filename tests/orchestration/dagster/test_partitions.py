@@ -9,14 +9,13 @@ import dagster as dg
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._utils.schedules import is_valid_cron_string, schedule_execution_time_iterator
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from republish.orchestration.contracts.schedule import schedule_fault, ticks
 from republish.orchestration.dagster.partitions import for_dagster, release_partitions
 from republish.orchestration.series import calendar
 from republish.orchestration.series.calendar import calendar_of
-from tests.profiles import examples
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"
 FIRST = dt.date(2023, 12, 31)
@@ -128,7 +127,7 @@ def test_the_dates_of_a_schedule_are_dagsters_partitions(cron, at):
     the_same_dates(declared(cron), FIRST, at)
 
 
-@examples(40)
+@settings(max_examples=20)
 @given(cron=ONCE_A_DAY, days=st.integers(0, 1600))
 @example(cron="0 0 29 2 *", days=60)  # Dagster's own reading begins with the leap day after this one
 def test_of_any_schedule_too(cron, days):
@@ -195,7 +194,7 @@ def test_a_schedule_by_chance_is_refused_although_dagster_accepts_it(cron):
     assert "ticks at times by chance" in schedule_fault(cron, FIRST)
 
 
-@examples(500)
+@settings(max_examples=50)
 @given(
     st.one_of(
         CRONS,

@@ -11,5 +11,5 @@ sys.modules.setdefault("pyspark", None)
 
 @pytest.fixture(autouse=True)
 def _everything_is_asked(monkeypatch):
-    """Also what other tests ask once."""
+    """Also what other tests see without it."""
     monkeypatch.setattr(Judge, "ask", getattr(Judge.ask, "__wrapped__", Judge.ask))

@@ -10,6 +10,7 @@ import time
 from multiprocessing import Pipe, active_children, get_context
 from pathlib import Path
 from pickle import UnpicklingError
+from random import Random
 
 import polars as pl
 import pytest
@@ -19,9 +20,9 @@ from republish.anonymize.promise.check import figures_of
 from republish.anonymize.promise.rules import RULES, Coverage
 from republish.orchestration.expectations import judge
 from republish.orchestration.expectations.judge import Judge, _answer
+from tests.plain_judge import SUITES, passed, suite
 
 ROOT = Path(__file__).parents[3]
-SUITES = ROOT / "data_contracts/expectations"
 
 KEPT = {
     "m_uniqueness": {
@@ -137,6 +138,20 @@ def test_empty_evidence_is_no_promise_kept_where_there_are_people(promise):
     (verdict,) = judge({promise: empty}, PARAMETERS)
     assert not verdict.passed
     assert verdict.broken[0].endswith("The evidence has 0 rows.")
+
+
+@pytest.mark.parametrize("file", sorted(SUITES.glob("*.json")), ids=lambda file: file.stem)
+def test_what_other_tests_see_without_it_is_its_verdict(file):
+    """Of every suite, tables of a few rows in which a value may be missing."""
+    columns = sorted({column for _, of in suite(file.stem) for name, column in of.items() if "col" in name})
+    random = Random(file.stem)
+    for rows in (0, 1, 2, 2, 2, 2, 3, 3):
+        values = [0, 0, 0, 1, 2, None][: rows * 2]
+        table = {column: random.choices(values, k=rows) if rows else [] for column in columns}
+        evidence = pl.DataFrame(table, schema=dict.fromkeys(columns, pl.Int64))
+        (verdict,) = judge({file.stem: evidence}, PARAMETERS | {"fewest_cuts": 0})
+        seen = passed(file.stem, evidence, PARAMETERS | {"fewest_cuts": 0})
+        assert seen == (verdict if verdict.passed else None)
 
 
 @pytest.mark.parametrize("promise", ["m_uniqueness", "signature_invariance"])

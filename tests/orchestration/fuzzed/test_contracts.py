@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.errors import ContractError
@@ -15,7 +15,6 @@ from republish.orchestration.audit.read.folders import read_contract
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.package_files import package_file
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
-from tests.profiles import examples
 
 SHIPPED = package_file("data_contracts")
 DOCS = Path(__file__).parents[3] / "docs"
@@ -54,19 +53,19 @@ def read_or_refused(folder, content):
             assert all(line.isprintable() for line in said.split("\n"))
 
 
-@examples(300)
+@settings(max_examples=80)
 @given(st.sampled_from(TYPED).flatmap(mutated))
 def test_a_contract_with_parts_of_other_kinds(folder, tree):
     read_or_refused(folder, json_text(tree))
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(st.sampled_from(TREES).flatmap(mutated))
 def test_a_contract_with_everything_as_text(folder, tree):
     read_or_refused(folder, yaml.safe_dump(tree, allow_unicode=True))
 
 
-@examples(300)
+@settings(max_examples=200)
 @given(st.sampled_from(TEXTS).flatmap(mutated_text))
 def test_a_text_with_other_pieces(folder, text):
     read_or_refused(folder, text)

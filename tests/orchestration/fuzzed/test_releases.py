@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -24,7 +24,6 @@ from republish.orchestration.storage.store import write_table
 from tests.hospital import RELEASES
 from tests.orchestration.audit.published_folders import NAMES, divide, seal, write_series
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
-from tests.profiles import examples
 
 REFUSED = (PublishedFolderError, SnapshotError, ContractError, LimitError)
 TABLES = ("microdata", "counterfeits")
@@ -214,7 +213,7 @@ def rewritten(draw, file, table):
             file.write_bytes(content)
 
 
-@examples(40)
+@settings(max_examples=20)
 @given(st.data())
 def test_a_release_with_another_manifest_or_package(published, data):
     name, text = data.draw(changed_file(published, (MANIFEST, "datapackage.json")))
@@ -248,7 +247,7 @@ def test_a_package_that_states_nothing_of_ours_is_refused(published, own):
             estimate(folder)
 
 
-@examples(60)
+@settings(max_examples=20)
 @given(st.data())
 def test_a_release_with_another_table(published, data):
     name, table = data.draw(changed_table(published))
@@ -261,7 +260,7 @@ def test_a_release_with_another_table(published, data):
         verified_and_counted(folder)
 
 
-@examples(40)
+@settings(max_examples=20)
 @given(st.data())
 def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data):
     with copy_of(in_parts) as folder:
@@ -278,7 +277,7 @@ def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data
         verified_and_counted(folder)
 
 
-@examples(20)
+@settings(max_examples=20)
 @given(st.data())
 def test_an_audit_of_a_release_with_another_manifest_or_table(audited, data):
     place = f"published/hospital/v1/{NAMES[data.draw(st.integers(0, 2))]}"
@@ -296,7 +295,7 @@ def test_an_audit_of_a_release_with_another_manifest_or_table(audited, data):
         attacked(folder)
 
 
-@examples(20)
+@settings(max_examples=20)
 @given(st.data())
 def test_an_audit_with_another_truth(audited, data):
     with copy_of(audited) as folder:

@@ -78,8 +78,11 @@ def main():
         [one.rows for one in what_is_kept(hospital.series(home), people)],
     )
     killed = sorted(copies.iterdir(), key=lambda folder: int(folder.name))
+    tried = killed
+    if draw:  # and the first, at which nothing is done yet
+        tried = [killed[0], *random.Random(int(draw[1])).sample(killed[1:], int(draw[0]))]
     nothing = 0
-    for folder in random.Random(int(draw[1])).sample(killed, int(draw[0])) if draw else killed:
+    for folder in tried:
         try:
             is_done, rows = goes_on(hospital, folder, people, again=again)
             assert rows == (done if is_done else whole), f"a part is done: {rows}"

@@ -27,7 +27,6 @@ from republish.orchestration.storage.replacing import replace_files, replacing, 
 from republish.orchestration.storage.store import read_json, read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, noted, published
 from tests.killed import kill_points
-from tests.profiles import Run, is_thorough
 
 FIRST, SECOND, THIRD = RELEASES
 SOME = 12
@@ -182,15 +181,15 @@ def test_the_command_forgets_and_says_how_much(hospital, home, series, people, t
 
 @pytest.mark.parametrize("how", ["again", "never"])
 def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
-    hospital, home, people, tmp_path, how
+    hospital, home, people, tmp_path, how, seed_of_run
 ):
     """Before every file or folder that is written, synced, renamed or removed. Some are drawn, and tried."""
-    some = ["--", "12" if is_thorough() else "2", str(Run.seed)]
+    some = ["--", "6", str(seed_of_run)]
     script = Path(__file__).with_name("kill_points.py")
     points, homes, nothing = kill_points(script, hospital.folder, home, how, *people, *some)
     assert points > 100
     assert homes > 50
-    assert nothing > 0 or not is_thorough()
+    assert nothing > 0
 
 
 def test_killed_before_all_is_written_nothing_is_done_and_nothing_noted(

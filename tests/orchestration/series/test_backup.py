@@ -20,7 +20,6 @@ from republish.orchestration.storage.home import Home, only_one
 from republish.orchestration.storage.log import verify_log
 from republish.orchestration.storage.packed import LIST
 from tests.hospital import KEY, RELEASES, Hospital, begin, everything, make, published
-from tests.profiles import Run
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -310,7 +309,9 @@ def test_a_backup_removes_what_a_killed_command_wrote_half(home, key_in_home):
     assert not half.exists()
 
 
-def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(hospital, tmp_path, elsewhere):
+def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(
+    hospital, tmp_path, elsewhere, seed_of_run
+):
     home = tmp_path / "home under way"
     (hospital.folder / ".hospital.yaml.home").unlink()
     making = begin(hospital.contract, home, THIRD)
@@ -320,7 +321,7 @@ def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(hos
             backups.append(back_up(Home(home), tmp_path / f"{len(backups)}.tar"))
     assert making.returncode == 0, making.communicate()
     assert len({made.releases.get("hospital/v1") for made in backups}) > 2
-    for made in random.Random(Run.seed).sample(backups, 6):
+    for made in random.Random(seed_of_run).sample(backups, 6):
         (elsewhere.folder / ".hospital.yaml.home").unlink(missing_ok=True)
         machine = tmp_path / made.path.stem
         restore(made.path, machine, home / "published")

@@ -7,7 +7,7 @@ import re
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.errors import SnapshotError
@@ -16,7 +16,6 @@ from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.snapshots import csv_text
 from republish.orchestration.snapshots.files import open_file, read_file
 from tests.pieces import read_in_pieces
-from tests.profiles import examples
 from tests.sources import read_snapshot
 
 CONTRACT = """\
@@ -177,7 +176,7 @@ FIELDS = st.lists(
 TEXTS = st.lists(FIELDS.map(",".join)).map("\n".join) | st.text('ab,"\r\n;\0', max_size=30)
 
 
-@examples(1000)
+@settings(max_examples=300)
 @given(text=TEXTS, block=st.integers(1, 8), rows=st.integers(1, 3))
 def test_any_text_is_read_as_a_plain_reader_reads_it_or_refused(text, block, rows, tmp_path_factory):
     file = tmp_path_factory.getbasetemp() / "any.csv"
