@@ -265,11 +265,17 @@ def made(tmp_path_factory):
         yield of
 
 
-@pytest.mark.parametrize("case", CASES)
+IN_PROCESSES = [pytest.mark.slow("starts processes")]
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(one, marks=IN_PROCESSES if one.endswith("3") else []) for one in CASES]
+)
 def test_what_is_published_is_what_the_golden_digests_say(case, made):
     assert made(case)[0] == json.loads(GOLDEN.read_text())[case]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("case", EXAMINED)
 def test_what_is_found_and_answered_is_what_was(case, made):
     found, before = examined(case, made(case)[1]), json.loads(FINDINGS.read_text())[case]

@@ -287,6 +287,7 @@ OF_EACH_FORMAT = ["m_invariance", "e_equivalence"]
 """Readers count by a release's format, whatever its principle is."""
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("principle", GROUPED)
 @settings(max_examples=4)
 @given(names=COLUMN_NAMES)
@@ -334,12 +335,14 @@ def counted(principle, ordinary, folder):
 FIVES = [(*AWKWARD, *AWKWARD[:4])[at : at + 5] for at in range(0, len(AWKWARD), 5)]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("at", range(len(FIVES)))
 def test_every_awkward_name_is_released_as_an_ordinary_one(at, folder, ordinary):
     """Under one principle after the other."""
     assert_released_as_usual(GROUPED[at % len(GROUPED)], FIVES[at], folder, ordinary)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("at", "principle"),
     [

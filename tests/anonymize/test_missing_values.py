@@ -300,6 +300,7 @@ class TestContracts:
         assert (change.name, change.verdict) == ("disease.missing", "consent")
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("principle", PRINCIPLES)
 @settings(max_examples=12)
 @given(

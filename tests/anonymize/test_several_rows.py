@@ -523,6 +523,7 @@ def test_the_truth_of_a_row_is_that_row(tmp_path):
     assert known.height == people.height
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("people", [30, 300])
 def test_rows_of_a_person_are_never_in_one_group(m, people):

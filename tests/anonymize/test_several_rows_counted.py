@@ -223,6 +223,7 @@ DESIGNS = {
 """m, values of the domain, values per person, rows of each person, releases, and when rows are there."""
 
 
+@pytest.mark.slow("counts every world")
 @pytest.mark.parametrize("design", DESIGNS)
 def test_of_all_tiny_tables_nobody_ever_had_a_value_more_likely_than_one_in_m(design):
     m, values, most, shape, releases, when = DESIGNS[design]

@@ -271,6 +271,7 @@ def test_fewer_listed_values_than_m_are_enough_if_one_may_be_known():
     assert not broken([made])
 
 
+@pytest.mark.slow("counts every world")
 @pytest.mark.parametrize(
     ("method", "values"), [("gda", ("flu", NONE, NONE, NONE)), ("rda", ("flu", "flu", NONE, NONE))]
 )

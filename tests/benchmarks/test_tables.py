@@ -11,6 +11,8 @@ from benchmarks.speed.shards import Spent
 from benchmarks.tables import PAGES, Table, benchmarks, main, page
 from republish.orchestration.cli import main as cli
 
+pytestmark = pytest.mark.slow("runs every benchmark")
+
 BENCHMARKS = benchmarks()
 OF_REAL_DATA = {"sequential"}
 """Those that measure nothing else."""

@@ -12,6 +12,8 @@ from republish.orchestration.package_files import package_file
 from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make
 
+pytestmark = pytest.mark.slow("starts a browser")
+
 FIRST, SECOND, _ = RELEASES
 WAREHOUSE = """
 import dagster as dg

@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.orchestration.audit.published_folders import write_series
 from tests.orchestration.audit.test_signature import write_private, write_public
 
+pytestmark = pytest.mark.slow("starts processes")
+
 ROOT = Path(__file__).parents[2]
 LOCK = "requirements-audit.lock"
 LOCKS = ("requirements.lock", "requirements-dev.lock", LOCK)

@@ -4,6 +4,10 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow("starts processes")
+
 ASK = """
 import importlib, json, pkgutil
 from numba.core.dispatcher import Dispatcher

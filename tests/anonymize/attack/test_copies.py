@@ -187,6 +187,7 @@ def test_no_lemma_bounds_what_is_too_large_to_be_counted_where_a_value_repeats(m
     assert risk.undecided == 4
 
 
+@pytest.mark.slow("counts every world")
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.1]), skew=st.sampled_from([0.4, 0.7]))
 @settings(max_examples=15)
 def test_risks_are_counted_as_by_trying_every_assignment(seed, change, skew):

@@ -149,6 +149,7 @@ def test_the_whole_attack_counts_the_same_cuts():
         assert counted.equals(attacked.tables["cuts"].drop("safe"))
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("life", LIVES, ids=lambda life: life.seed)
 @pytest.mark.parametrize("e", [2, 4])
 def test_no_cut_of_ours_is_below_the_safe_weight(life, e):

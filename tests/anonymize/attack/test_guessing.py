@@ -29,6 +29,7 @@ def released(strength, m=4, count=2_000, seed=3):
     return known, published, declared, linkage
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("m", [2, 4])
 def test_where_values_are_random_nothing_is_learned(m):
     """What is learned of twelve tables is as far from chance as standard errors say, on average."""

@@ -64,6 +64,7 @@ def ours():
     return made
 
 
+@pytest.mark.slow("counts every world")
 def test_lemma_3_no_exact_risk_of_ours_is_above_1_over_m(ours):
     assert len(ours) > SERIES * 2 / 3
     assert all(max(risk.values()) <= Fraction(1, m) for m, _, _, risk in ours)
@@ -72,6 +73,7 @@ def test_lemma_3_no_exact_risk_of_ours_is_above_1_over_m(ours):
     assert any(published.counterfeits.height for _, _, read, _ in ours for published in read)
 
 
+@pytest.mark.slow("counts every world")
 def test_lemma_2_every_reconstructed_value_is_a_candidate(ours):
     for _, people, read, _ in ours[:100]:
         domain = value_domain(pl.Series("value", VALUES))

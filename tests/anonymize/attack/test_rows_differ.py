@@ -254,6 +254,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("seed", range(3))
 def test_of_random_series_nothing_is_proven_now_and_much_was(design, seed, monkeypatch):

@@ -73,6 +73,7 @@ SERIES = [
 ]
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("principle", SERIES, ids=str)
 def test_whichever_value_is_guessed_it_is_right_for_one_person_in_so_many(principle, seed):

@@ -85,6 +85,7 @@ def possible(first, second, corrected):
     return right, wrong
 
 
+@pytest.mark.slow("counts every world")
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: "-".join(map(str, one.values())))
 def test_at_least_m_values_may_be_right_whoever_was_corrected(principle):
     contract, m, inside, outside = contract_of(principle), principle["m"], 0, 0

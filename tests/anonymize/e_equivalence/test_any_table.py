@@ -1,6 +1,7 @@
 """e-equivalent releases of any table: all kinds of columns and values, changing parameters, refusals."""
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def releases(table: Table, es):
         state, number = candidate.state, number + 1
 
 
+@pytest.mark.slow("makes and audits many releases")
 @given(tables(), st.lists(st.integers(2, 7), min_size=7, max_size=7))
 @settings(max_examples=20)
 def test_every_promise_holds_in_every_release(table, es):

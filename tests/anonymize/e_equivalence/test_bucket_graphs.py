@@ -62,6 +62,7 @@ def test_theorem_2_no_attack_is_smaller_than_half_the_smallest_cut(seed, most):
             assert 2 * attack.e >= floor
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("seed", range(SERIES))
 def test_merged_graphs_never_call_a_cut_safe_that_is_not(seed):
     exact, merged = (History(seed, releases=24, people=20, most=most) for most in (None, 4))
@@ -71,6 +72,7 @@ def test_merged_graphs_never_call_a_cut_safe_that_is_not(seed):
         assert min(other[0].cuts(1)[0], safe) <= min(one[0].cuts(1)[0], safe)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("seed", range(10))
 def test_merged_graphs_keep_the_cuts_where_nobody_comes_back(seed):
     exact, merged = (History(seed, releases=30, people=6, most=most, back=False) for most in (None, 12))
@@ -96,6 +98,7 @@ def test_releases_that_still_have_tuples_are_one_node_from_the_safe_weight_on(we
     assert merged.edges.height == (1 if weight < smallest_safe_cut(3) else 0)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("back", [True, False])
 def test_a_bucket_is_remembered_by_as_many_nodes_as_it_may_and_cohorts_that_are_there(back):
     history = History(1, releases=100, people=20, most=12, back=back)

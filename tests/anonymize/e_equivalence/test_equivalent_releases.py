@@ -59,6 +59,7 @@ def caught(made, e):
     return set(people["person"])
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_attack_finds_fewer_than_e_people_that_share_values(seed):
     made, e = series(seed)
@@ -100,6 +101,7 @@ def test_a_larger_e_holds_from_its_release_on_and_the_smaller_one_before():
             assert found.tables["cuts"]["min_cut"].min() > 6
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("seed", range(200, 208))
 def test_the_attack_agrees_and_theorem_2_holds_on_what_is_kept(seed):
     made, e = series(seed)

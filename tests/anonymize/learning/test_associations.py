@@ -33,6 +33,8 @@ from republish.anonymize.principle.state import State
 from republish.orchestration.readers.associations import groups_of, of_tables
 from tests.series import draws, entered, make_contract
 
+pytestmark = pytest.mark.slow("measures over many simulated tables")
+
 VALUES = ["angina", "asthma", "flu", "gout", "mumps", "scurvy"]
 
 

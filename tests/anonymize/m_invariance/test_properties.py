@@ -224,6 +224,7 @@ PROMISES = (
 )
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.filterwarnings("error")
 @settings(max_examples=20)
 @given(tables())

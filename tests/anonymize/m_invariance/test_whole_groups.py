@@ -206,6 +206,7 @@ def test_nothing_of_it_is_said_of_a_series_against_the_paper_s_adversary():
     assert "apart" not in candidate.figures.as_json().keys() | candidate.state.tables.keys()
 
 
+@pytest.mark.slow("counts every world")
 def test_every_table_and_key_teaches_nothing_and_the_paper_s_algorithm_much():
     keys, seed = 12, 2
     series = tiny(seed, 2, 2)

@@ -107,6 +107,7 @@ def released(view, earlier, x, limits, job=JOB):
     return SEQUENTIAL.release(rows, wanted, state(*tables), 1, None), rows, wanted, tables
 
 
+@pytest.mark.slow("counts every world")
 @pytest.mark.parametrize("kind", ["two columns in y", "part of x absent", "three tables"])
 def test_no_reader_infers_more_from_whichever_tables_they_join(kind):
     published = 0

@@ -39,6 +39,7 @@ def release(view, before=None, number=1, columns=(AGE, CLASS), **principle):
     return SEQUENTIAL.release(people(**view), wanted, before or state(), number, None)
 
 
+@pytest.mark.slow("measures over many simulated tables")
 def test_numbers_are_split_at_the_point_that_tells_most_of_the_class():
     ages = [17, 20, 25, 30, 36, 40, 50, 60]
     made = release({"age": ages, "class": ["no"] * 5 + ["yes"] * 3}, k=3)

@@ -133,6 +133,7 @@ def methods(l, distances, seed):
     }
 
 
+@pytest.mark.slow("counts every world")
 def test_no_method_passes_one_in_l_on_hundreds_of_tiny_tables():
     worst = {}
     for seed in range(200):

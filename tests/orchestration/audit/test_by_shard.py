@@ -17,6 +17,8 @@ from tests.hospital import RELEASES, Hospital, audited, make
 from tests.orchestration.audit.published_folders import seal
 from tests.orchestration.chain.test_shards import divided
 
+pytestmark = pytest.mark.slow("starts processes")
+
 FIRST, SECOND, _ = RELEASES
 COUNTED = ("people", "broken", "holds", "required", "broken_in")
 

@@ -56,6 +56,7 @@ def test_a_manifest_deleted_from_the_middle_breaks_the_chain(folder, series):
     assert fi.CHAIN in run(folder)[1]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     "forged",
     [{"n": 7}, {"n": "2"}, {"n": True}, {"previous": "0" * 64}, {"previous": None}, {"series": "v9"}],
@@ -142,6 +143,7 @@ def test_parameters_and_formats_that_there_are_not_are_refused_in_a_line(folder,
 ROW_5 = pl.int_range(pl.len()) == 5
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     "change",
     [

@@ -416,6 +416,7 @@ def test_it_prints_on_a4_with_page_numbers_and_no_cut_column(audited, tmp_path, 
         assert plain(html.unescape(heading)) in everything, heading
 
 
+@pytest.mark.slow("draws many pages")
 @needs_chromium
 @pytest.mark.parametrize("lines", range(0, 48, 6))
 def test_a_place_to_sign_is_never_alone_on_a_page(page, tmp_path, lines):

@@ -246,6 +246,7 @@ STATEMENTS = {
 }
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("what", STATEMENTS)
 def test_what_is_signed_and_no_statement_is_refused(what, folder):
     run(folder, sign=folder / "key.pem")

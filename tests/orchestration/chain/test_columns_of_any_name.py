@@ -124,6 +124,7 @@ def test_columns_that_are_called_as_patterns_are_read_from_every_source(source, 
     assert [whole[column].to_list() for column in file.contract.column_names()] == expected
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(("source", "shards"), [(csv, 1), (parts, 2)])
 def test_every_command_takes_columns_that_are_called_as_patterns_are(source, shards, run, tmp_path):
     _, born, sex, value = NAMES

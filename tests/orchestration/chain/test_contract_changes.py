@@ -86,6 +86,7 @@ def with_all_columns(hospital):
     hospital.deliver(THIRD, snapshot)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("case", SAFE)
 def test_what_is_safe_holds_from_the_next_release_on(hospital, home, case):
     alter(hospital, SAFE[case])
@@ -105,6 +106,7 @@ def test_whoever_is_outside_a_narrower_domain_is_no_reason_to_publish_less(hospi
     assert (code, published(home)) == (2, before)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("case", CONSENT)
 def test_what_weakens_the_promise_needs_consent_by_name(hospital, home, case):
     change, names = CONSENT[case]

@@ -74,6 +74,7 @@ PRINCIPLES = [
 ]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one["name"])
 def test_under_every_principle_nobody_is_convicted(hospital, tmp_path, wrong, principle):
     hospital.under(principle)

@@ -132,6 +132,7 @@ def apart_from_the_contract(home, zone=None):
     return files
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     "source",
     [

@@ -16,6 +16,8 @@ from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES, begin, entered, make, noted, published
 from tests.killed import kill_points
 
+pytestmark = pytest.mark.slow("kills processes")
+
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -15,6 +15,8 @@ from republish.orchestration.storage import parts
 from republish.orchestration.storage.store import read_table
 from tests.hospital import RELEASES, make
 
+pytestmark = pytest.mark.slow("starts processes")
+
 FIRST = RELEASES[0]
 SHARDS = 3
 PRINCIPLES = {

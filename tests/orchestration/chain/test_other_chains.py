@@ -9,6 +9,8 @@ from republish.orchestration.storage.store import read_table
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, make, make_by_dagster, published
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 FIRST, SECOND, THIRD = RELEASES
 GUARANTEE = {"name": "global_guarantee", "l": 3, "strategy": "constant_ratio", "releases": 3}
 STREAMLINER = {"name": "streamliner", "l": 3, "method": "gda"}

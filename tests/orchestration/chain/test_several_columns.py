@@ -13,6 +13,8 @@ from republish.orchestration.readers.estimate.copies import imputed
 from republish.orchestration.rights.find import find
 from tests.hospital import RELEASES, audited, make, published
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 FIRST, SECOND, _ = RELEASES
 TREATMENTS = ["diet", "drug", "rest", "surgery", "talk, alone"]
 PRINCIPLE = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "wait"}

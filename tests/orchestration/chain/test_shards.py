@@ -44,6 +44,8 @@ from tests.hospital import (
     published,
 )
 
+pytestmark = pytest.mark.slow("starts processes")
+
 FIRST, SECOND, THIRD = RELEASES
 SHARDS = 3
 PRINCIPLES = {

@@ -23,6 +23,8 @@ from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_shards import PRINCIPLES, audited_both_ways
 from tests.papers.disclosure_risk import disclosure_risk
 
+pytestmark = pytest.mark.slow("starts processes")
+
 VALUES = [f"disease {letter}" for letter in "abcd"]
 SERIES = 3
 ALL_PRINCIPLES = {

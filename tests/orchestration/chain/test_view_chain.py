@@ -93,6 +93,7 @@ def test_people_of_a_view_are_counted_and_not_estimated(example):
         estimate(folder)
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_two_views_are_released_through_dagster_verified_and_audited(example):
     series = series_of(example)
     released = make_by_dagster(series, *RELEASES)

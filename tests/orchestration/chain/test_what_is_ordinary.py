@@ -181,6 +181,7 @@ def with_notes(hospital, release, note, share):
     hospital.deliver(release, snapshot.with_columns(disease=notes.otherwise("disease")))
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("note", "share", "said", "accepted"),
     [

@@ -29,6 +29,7 @@ def exact(tmp_path):
     return make(hospital.series(tmp_path / "home"), *RELEASES[:2])
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.usefixtures("quick")
 def test_each_value_has_its_slopes_differences_and_means_or_it_is_said_that_they_cannot_be_told(
     exact, republish
@@ -110,6 +111,7 @@ def test_only_a_first_release_is_taken_and_the_error_names_it(command, exact, tm
     assert not (tmp_path / "tables.csv").exists()
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.usefixtures("quick")
 def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_path, republish, monkeypatch):
     """Of others, and where nothing is told, it is said."""

@@ -17,6 +17,8 @@ from tests.hospital import make
 from tests.orchestration.audit.published_folders import seal
 from tests.orchestration.cli.test_missing_values import PRINCIPLES, VALUES, declared, patients
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 RELEASES = [f"{year}-{month:02}-01" for year in (2024, 2025) for month in (1, 4, 7, 10)]
 FIRST, SECOND, THIRD, *_ = RELEASES
 OWN_COLUMNS = "have the columns that their contract declared"

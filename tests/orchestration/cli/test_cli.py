@@ -248,6 +248,7 @@ def test_the_home_may_be_named_by_the_environment_and_paths_be_relative(
     assert "every release that is due is published" in out[0]
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_another_working_folder_goes_on_with_the_series(hospital, monkeypatch, republish):
     """A second home would have another key, and both publications together give people away."""
     below = hospital.folder / "below"
@@ -492,6 +493,7 @@ def test_every_command_explains_itself(republish, command):
 # ---- demo and ui
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_demo_and_a_second_time(republish, tmp_path, monkeypatch):
     small = functools.partial(demo.write_hospital, releases=2, patients=2000)
     monkeypatch.setattr(demo, "write_hospital", small)
@@ -552,6 +554,7 @@ def test_the_ui_prints_its_token_to_a_terminal_and_to_no_journal(republish, tmp_
     assert f" http://127.0.0.1:3000/?token={token}, " in line
 
 
+@pytest.mark.slow("starts a daemon or a server")
 def test_the_ui_takes_a_contract_for_its_home(republish, hospital, started):
     code, _, err = republish("ui", hospital.contract, "--only", "daemon")
     assert (code, err) == (0, [])

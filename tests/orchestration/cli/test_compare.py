@@ -32,6 +32,7 @@ def options(lines):
     return json.loads("\n".join(lines))["options"]
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_contracts_own_line_is_what_a_new_series_would_be(compare, hospital, home):
     """The same key gives the same releases, also where the series is begun already."""
     found = json.loads(
@@ -69,6 +70,7 @@ def test_a_larger_m_costs_more_and_the_largest_that_works_is_found(compare, hosp
     assert why.startswith("  refused: min_width of age, zipcode can't be kept")
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_all_principles_and_formats_that_the_columns_allow(compare, hospital):
     hospital.under({"name": "m_invariance", "m": 2, "format": "anatomy"})
     found = options(compare("--values", "2", "--format", "json"))
@@ -105,6 +107,7 @@ def test_the_same_people_are_in_every_sample(compare):
     assert found["options"][0]["counterfeits"] < 0.1  # had others been drawn each time, all would be new
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_comparison_is_drawn_and_written_as_csv(compare, tmp_path):
     for name in ("plot.svg", "plot.png"):
         lines = compare("--values", "2,3", "--format", "csv", "--releases", "1", "--plot", tmp_path / name)

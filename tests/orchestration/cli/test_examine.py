@@ -94,6 +94,7 @@ def test_an_odd_snapshot_is_foreseen(validate, hospital, home):
     assert validate(home)[0] == 0
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("every", [False, True])
 def test_a_fault_of_all_snapshots_is_one_line(validate, hospital, home, every):
     dates = (THIRD, "2024-10-01", "2025-01-01", "2025-04-01", "2025-07-01")

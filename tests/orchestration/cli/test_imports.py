@@ -9,6 +9,8 @@ import pytest
 
 from tests.hospital import RELEASES
 
+pytestmark = pytest.mark.slow("starts processes")
+
 ROOT = Path(__file__).parents[3]
 THIRD = RELEASES[2]
 SCRIPT = """

@@ -92,6 +92,7 @@ def deliver(tmp_path):
     return written
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("name", DIALECTS)
 def test_each_dialect_becomes_releases_without_an_edit(republish, deliver, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
@@ -380,6 +381,7 @@ def test_on_a_terminal_it_asks(republish, deliver, tmp_path, monkeypatch):
     assert "region: not chosen" in (tmp_path / "clinic/clinic.yaml").read_text()
 
 
+@pytest.mark.slow("starts processes")
 @pytest.mark.parametrize("words", [("init",), ("person", "--out", "page")])
 def test_ctrl_c_ends_a_question_at_once(republish, deliver, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
@@ -426,6 +428,7 @@ def test_a_folder_of_dated_files_and_other_ways_of_writing_dates(republish, deli
     assert declared.releases.first == dt.date(2024, 1, 1)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("names", "path"),
     [
@@ -496,6 +499,7 @@ def test_a_table_of_a_database(republish, tmp_path, monkeypatch):
     assert (code, '"others"' in err[-1]) == (2, True)
 
 
+@pytest.mark.slow("starts processes")
 def test_a_database_is_found_from_a_contract_in_another_folder(republish, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "contracts").mkdir()

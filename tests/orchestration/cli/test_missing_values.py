@@ -82,6 +82,7 @@ def write(folder, contract):
     return folder / "clinic.yaml"
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("principle", "rule"), list(zip(("intervals", *PRINCIPLES), ("leave_out", "publish") * 3, strict=False))
 )
@@ -119,6 +120,7 @@ def test_a_table_with_missing_values_is_released_and_audited(republish, clinic, 
     assert len(noted) == 800
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_audit_status_and_publication_count_who_is_left_out_of_all_releases(republish, clinic):
     contract, home = write(clinic, declared(disease="leave_out")), clinic / "home"
     assert republish("release", contract, "--home", home)[0] == 0
@@ -169,6 +171,7 @@ def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, clinic):
     assert republish("release", contract, "--home", home)[0] == 0
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("principle", ["intervals", "exact"])
 def test_readers_count_people_whose_value_is_missing(republish, clinic, principle):
     contract, home = write(clinic, declared(principle)), clinic / "home"

@@ -17,6 +17,8 @@ from republish.anonymize.principles import parse_contract
 from republish.orchestration.contracts.yaml_text import parse_yaml
 from tests.hospital import KEY
 
+pytestmark = pytest.mark.slow("starts processes")
+
 DOCS = Path(__file__).parents[3] / "docs"
 TUTORIAL = DOCS / "tutorial/first_series.md"
 HOW_TO = sorted(DOCS.glob("how-to/*.md"))

@@ -21,6 +21,8 @@ from republish.orchestration.storage.objects import create, objects_below, store
 from republish.orchestration.storage.store import SUMS
 from tests.hospital import RELEASES, ROOT, make, published
 
+pytestmark = pytest.mark.slow("starts a daemon or a server")
+
 FIRST, SECOND = RELEASES[:2]
 FILES = 7
 """Of a release."""

@@ -99,6 +99,7 @@ def test_every_command_is_tried():
     assert tried == {command.callback.__name__ for command in app.registered_commands}
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command.split()[:1]))
 def test_every_command_ends_well(republish, example, command):
     code, _, err = republish(*command.split())

@@ -12,6 +12,8 @@ from republish.orchestration.readers.datapackage.words import OF_ROWS
 from republish.orchestration.storage.store import read_table
 from tests.visits import DECLARED, visits
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 WAITS = DECLARED["principle"] | {"on_ineligible": "wait"}
 
 

@@ -12,6 +12,8 @@ from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES
 
+pytestmark = pytest.mark.slow("starts processes")
+
 FIRST = RELEASES[0]
 
 

@@ -84,6 +84,7 @@ def test_the_seconds_of_a_release_are_the_sum_of_what_they_were_spent_on(republi
     assert err == []  # no terminal
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_command_notes_whether_releases_are_late_and_whether_the_last_one_failed(republish, hospital, home):
     def noted():
         keys = [dg.AssetCheckKey(dg.AssetKey(["hospital", "publication"]), name) for name in WATCHED]

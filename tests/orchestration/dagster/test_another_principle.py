@@ -33,6 +33,8 @@ from republish.orchestration.storage.manifest import verify_series
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, definitions, make, make_by_dagster, published
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 # ---- what would be the principle's folder
 
 

@@ -16,6 +16,8 @@ from republish.orchestration.contracts.contract_file import load_contract
 from tests.hospital import RELEASES, ROOT, make, published
 from tests.team import build_project, declare
 
+pytestmark = pytest.mark.slow("starts processes")
+
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -31,6 +31,8 @@ from tests.hospital import ROOT, make, published, several_threads
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_tell import Mailbox, serving, webhook
 
+pytestmark = pytest.mark.slow("starts a daemon or a server")
+
 PATIENCE = 180
 """Seconds by the real clock that anything may take."""
 DATES = int(os.environ.get("REPUBLISH_TEST_DATES", "2"))

@@ -49,6 +49,7 @@ def test_own_settings_that_are_none_are_refused(own, text):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow("starts a daemon or a server")
 @pytest.mark.postgres
 def test_a_database_that_does_not_answer_is_said_so(own, monkeypatch):
     monkeypatch.setenv(

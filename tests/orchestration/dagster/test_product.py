@@ -146,6 +146,7 @@ def elsewhere(hospital, home, tmp_path):
     return hospital.series(tmp_path / "elsewhere")
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_backfill_in_one_run_publishes_what_release_by_release_does(elsewhere, series, instance):
     assert run(elsewhere, instance, FIRST, THIRD).success
     make(series, THIRD)
@@ -178,6 +179,7 @@ def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monk
     assert series.is_published(FIRST)
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_backfill_that_fails_publishes_the_releases_before(elsewhere, series, instance, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setitem(principles.PRINCIPLES, "m_invariance", mutant(swapped_groups, from_release=THIRD))

@@ -16,6 +16,8 @@ from tests.hospital import KEY, RELEASES, build, definitions, everything, make_b
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_ui import server
 
+pytestmark = pytest.mark.slow("starts a daemon or a server")
+
 FIRST, SECOND, THIRD = RELEASES
 SHOWN = """query Shown($asset: AssetKeyInput!) { assetNodeOrError(assetKey: $asset) { ... on AssetNode {
     assetMaterializations { partition timestamp runId metadataEntries { __typename label } }

@@ -20,6 +20,8 @@ from republish.orchestration.dagster.workers import WORKERS
 from republish.orchestration.storage.home import private_folder
 from tests.hospital import QUIET, RELEASES, definitions
 
+pytestmark = pytest.mark.slow("starts a daemon or a server")
+
 FIRST, SECOND, THIRD = RELEASES
 MISSING = "2024-10-01"
 

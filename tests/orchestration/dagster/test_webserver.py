@@ -22,6 +22,8 @@ from republish.orchestration.dagster.webserver import token_of
 from tests.browser import CHROMIUM, answering, browser, free_port
 from tests.hospital import KEY, RELEASES, build, make_by_dagster
 
+pytestmark = pytest.mark.slow("starts a browser")
+
 REPOSITORY = '{repositoryLocationName: "republish", repositoryName: "__repository__", %s}'
 LAUNCH = f"""mutation {{ launchRun(executionParams: {{
     selector: {REPOSITORY % 'jobName: "release_hospital"'}, runConfigData: {{}},

@@ -237,6 +237,7 @@ def test_a_parameter_that_is_missing_is_no_promise_kept():
     assert not verdict.passed
 
 
+@pytest.mark.slow("starts processes")
 def test_a_judge_who_dies_keeps_no_promise_and_is_followed_by_another():
     assert judged("coverage").passed
     (process,) = active_children()
@@ -269,6 +270,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow("starts processes")
 @pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 9)", "os._exit(0)", "sys.exit(1)"])
 def test_the_judge_ends_with_whoever_asks(tmp_path, ending):
     script = tmp_path / "asks.py"
@@ -303,6 +305,7 @@ def test_a_judge_whose_asker_was_killed_before_the_answer_says_nothing(capfd):
     assert (process.exitcode, capfd.readouterr().err) == (0, "")
 
 
+@pytest.mark.slow("starts processes")
 def test_a_judge_that_has_judged_leaves_nothing_behind(tmp_path):
     script = tmp_path / "asks.py"
     script.write_text(f"{ASKS}    judge({{'coverage': pl.DataFrame()}}, {{}})\n")

@@ -25,6 +25,8 @@ from tests.hospital import RELEASES
 from tests.orchestration.audit.published_folders import NAMES, divide, seal, write_series
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 REFUSED = (PublishedFolderError, SnapshotError, ContractError, LimitError)
 TABLES = ("microdata", "counterfeits")
 NUMBERS = (0, -1, 1, 2**31, 2**53 + 1, 2**62, -(2**63), None, 10**18)

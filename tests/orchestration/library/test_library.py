@@ -58,6 +58,7 @@ def made(hospital, key=KEY):
     return releases
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: f"{one['name']} {one.get('format', '')}")
 def test_a_program_publishes_the_bytes_that_the_command_publishes(hospital, tmp_path, principle):
     of_values = {"semantics": "transient"} if principle["name"] == "global_guarantee" else {}

@@ -133,6 +133,7 @@ def test_an_audit_of_ones_own_releases_knows_whom_they_leave_out(hospital, serie
     assert "person by person: people were forgotten, and their groups with them." in capsys.readouterr().out
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("again", [True, False])
 def test_published_releases_stay_and_are_still_those_of_their_snapshots(
     hospital, home, series, people, again
@@ -179,6 +180,7 @@ def test_the_command_forgets_and_says_how_much(hospital, home, series, people, t
     assert not IDENTIFIER.search((home / "log.jsonl").read_bytes())
 
 
+@pytest.mark.slow("kills processes")
 @pytest.mark.parametrize("how", ["again", "never"])
 def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
     hospital, home, people, tmp_path, how, seed_of_run
@@ -240,6 +242,7 @@ PRINCIPLES = [
 ]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: "-".join(map(str, one.values())))
 def test_under_every_principle_the_series_goes_on(hospital, tmp_path, principle, people):
     hospital.under(principle)
@@ -492,6 +495,7 @@ NEXT = {
 }
 
 
+@pytest.mark.slow("kills processes")
 @pytest.mark.parametrize("command", NEXT)
 @pytest.mark.parametrize("stage", ["writing", "replacing"])
 def test_the_next_command_finishes_or_removes_what_a_killed_one_wrote_and_says_so(

@@ -15,6 +15,8 @@ from republish.orchestration.series.persons import comparable
 from republish.orchestration.storage.store import read_table
 from tests.hospital import KEY, build, make, make_by_dagster, published
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 SIX = [f"{year}-{month:02}-01" for year in (2024, 2025) for month in (1, 4, 7, 10)][:6]
 MIDDLE = 3
 FORGOTTEN = 50

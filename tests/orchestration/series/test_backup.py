@@ -309,6 +309,7 @@ def test_a_backup_removes_what_a_killed_command_wrote_half(home, key_in_home):
     assert not half.exists()
 
 
+@pytest.mark.slow("starts processes")
 def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(
     hospital, tmp_path, elsewhere, seed_of_run
 ):

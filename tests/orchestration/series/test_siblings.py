@@ -13,6 +13,8 @@ from republish.orchestration.chain.delta import compare_snapshots
 from tests.hospital import RELEASES, everything, make, manifest, published, signatures
 from tests.orchestration.chain.test_bad_input import refused
 
+pytestmark = pytest.mark.slow("makes and audits many releases")
+
 FIRST, SECOND, THIRD = RELEASES
 
 

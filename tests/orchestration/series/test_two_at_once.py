@@ -18,6 +18,8 @@ from republish.orchestration.storage.home import Home, only_one
 from republish.orchestration.storage.store import read_json
 from tests.hospital import RELEASES, ROOT, Hospital, begin, make, published
 
+pytestmark = pytest.mark.slow("starts processes")
+
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -286,6 +286,7 @@ class TestWhatIsRead:
             file.write_text(CONTRACT.replace("SOURCE", source))
         assert read_elsewhere(contract_files, TZ=zone) == ["001", "001"]
 
+    @pytest.mark.slow("starts a daemon or a server")
     @pytest.mark.postgres
     @pytest.mark.parametrize("zone", ["UTC", "America/Lima", "Pacific/Auckland"])
     def test_nor_does_that_of_a_session_of_postgresql(self, in_postgresql, zone):

@@ -21,6 +21,7 @@ from tests.hospital import RELEASES, ROOT, build
 PYTHON = shutil.which(f"python3.{sys.version_info.minor}", path="/usr/bin:/usr/local/bin")
 """An interpreter that every account may run: that of the tests may lie where others may not enter."""
 pytestmark = [
+    pytest.mark.slow("starts processes of several users"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other accounts"),
     pytest.mark.skipif(PYTHON is None, reason="no Python of this version that other accounts may run"),
 ]

@@ -211,6 +211,7 @@ HIDDEN = {
 """What a table may have in it beyond its rows, with the rows as they were."""
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("what", HIDDEN)
 def test_a_table_with_more_than_its_rows_passes_neither_verify_nor_audit(what, series, hospital, tmp_path):
     folder = series.published(RELEASES[1])

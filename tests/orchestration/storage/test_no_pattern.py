@@ -36,6 +36,7 @@ def expected(_built, tmp_path_factory):
     return published(series.home.path), estimate(series.published_folder, "age < 40", by="sex")
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("name", PLACES)
 def test_a_home_of_any_name_is_read_and_its_neighbour_is_not(name, hospital, home, expected, tmp_path):
     ours, theirs = tmp_path / "all" / name, tmp_path / "all" / PLACES[name]

@@ -199,6 +199,7 @@ def test_an_audit_acquits_the_texts_and_their_words_once_the_contract_changed(
     assert [gap for gap in report["not_covered"] if "titles" in gap["what"]]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("name", "old", "new", "revised"),
     [

@@ -198,6 +198,7 @@ def test_groups_that_err_alike_err_no_more_than_people_dealt_by_lot():
         assert error < 30
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("principle", ["m_invariance", "anatomy", "e_equivalence"])
 def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lack(principle):
     """A fifth of the tuples are counterfeits, and none has the most frequent value."""
@@ -379,6 +380,7 @@ def in_order(rng, each, off):
     return np.concatenate(ages), np.concatenate(carried)
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("published", ["generalization", "anatomy"])
 def test_groups_of_all_signatures_err_alike_where_people_are_matched_in_order(published):
     """The old have other values, so that the same value is that of the oldest in all groups."""
@@ -507,6 +509,7 @@ def asked_within_cells(ages, seed):
         ).T
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("ages", AGES)
 def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_people_are(ages):
     found = [asked_within_cells(ages, seed) for seed in (1, 2)]
@@ -679,6 +682,7 @@ PRINCIPLES = {
 }
 
 
+@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("principle", PRINCIPLES)
 def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
     """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
@@ -691,12 +695,14 @@ def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_b
     assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
 
 
+@pytest.mark.slow("measures over many simulated tables")
 def test_values_that_go_with_nothing_have_intervals_that_are_right():
     found = simulated("m_invariance", shuffle=True)
     assert shares_right(found)[0] > 0.93
     assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
 
 
+@pytest.mark.slow("measures over many simulated tables")
 def test_counts_of_people_with_any_value_have_intervals_that_are_right():
     m_invariant = simulated("m_invariance")
     assert shares_right(m_invariant, "any ")[0] > 0.92
@@ -706,6 +712,7 @@ def test_counts_of_people_with_any_value_have_intervals_that_are_right():
     assert m_invariant["any error"].mean() < 3 * off  # some of it is for places within cells
 
 
+@pytest.mark.slow("measures over many simulated tables")
 def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers():
     before, after = list(released(hospital_snapshots(3, 3_000, 7), hospital_contract()))[1:]
     true, found = [], []
@@ -728,6 +735,7 @@ def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers()
     assert error.mean() < 0.6 * of_strangers.mean()
 
 
+@pytest.mark.slow("measures over many simulated tables")
 def test_counts_are_better_than_those_of_people_spread_evenly():
     m_invariant = simulated("m_invariance")
     off, evenly = (np.abs(m_invariant[one] - m_invariant["true"]).mean() for one in ("estimated", "evenly"))

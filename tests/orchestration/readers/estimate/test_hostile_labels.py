@@ -87,6 +87,7 @@ def test_any_labels_are_counted_as_ordinary_ones(at, ordinary, tmp_path):
     assert by_label == {label: by_value[letter] for letter, label in zip("abcdef", labels, strict=True)}
 
 
+@pytest.mark.slow("has a large table")
 def test_a_category_of_200_000_labels(tmp_path):
     found, by_label = counted([f"L{n:06}" for n in range(200_000)], tmp_path)
     assert found[0][0][2] == 90
