@@ -184,8 +184,8 @@ def declared(principle: str, sensitive: str, shards: int) -> dict:
     }
 
 
-def publish(case: str, folder: Path) -> dict[str, dict[str, str]]:
-    """The digests of a case's releases; of one that is refused, the error's name, and nothing after it."""
+def delivered(case: str, folder: Path) -> Series:
+    """The series of a case in a folder, with its contract and its snapshots: nothing is released yet."""
     principle, sensitive = case[:-5].split(" of ")
     folder.mkdir(exist_ok=True)
     for number, release in enumerate(RELEASES):
@@ -194,7 +194,12 @@ def publish(case: str, folder: Path) -> dict[str, dict[str, str]]:
         table.write_parquet(folder / f"{release}.parquet")
     people(0).select("town", "disease").write_csv(folder / "earlier.csv")
     (folder / "golden.yaml").write_text(yaml.safe_dump(declared(principle, sensitive, int(case[-1]))))
-    series = Series(load_contract(folder / "golden.yaml"), Home.at(folder / "home"))
+    return Series(load_contract(folder / "golden.yaml"), Home.at(folder / "home"))
+
+
+def publish(case: str, folder: Path) -> dict[str, dict[str, str]]:
+    """The digests of a case's releases; of one that is refused, the error's name, and nothing after it."""
+    series = delivered(case, folder)
     digests: dict[str, dict[str, str]] = {}
     for release in RELEASES:
         try:

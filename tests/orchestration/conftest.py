@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from republish.orchestration.cli import main as cli
 from tests.google import google
 from tests.hospital import KEY, RELEASES, Hospital, build, make
 from tests.once import (  # noqa: F401 - fixtures of every test below
@@ -64,6 +65,27 @@ def home(_built, tmp_path):
 def series(hospital, home):
     """The hospital's series, two releases long."""
     return hospital.series(home)
+
+
+@pytest.fixture
+def republish(monkeypatch, capfd):
+    """Run a command in this process: exit code, output lines, error lines.
+
+    The first line of `release` and `demo`, which names the home, is left out, and is its `home_line`.
+    """
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["republish", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        told = capfd.readouterr()
+        assert "\x1b" not in told.out + told.err
+        lines = told.out.splitlines()
+        is_named = words[:1] in (("release",), ("demo",)) and lines and " is published in " in lines[0]
+        run.home_line = lines.pop(0) if is_named else None
+        return ended.value.code or 0, lines, told.err.splitlines()
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -26,12 +26,6 @@ DECLARED = {
     "sensitive": {"name": "disease"},
     "principle": {"name": "m_invariance", "m": 2},
 }
-PRINCIPLES = (
-    {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},
-    {"name": "m_invariance", "m": 3, "on_ineligible": "wait", "format": "anatomy"},
-    {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"},
-    {"name": "global_guarantee", "l": 3, "strategy": "constant_ratio", "releases": 3},
-)
 
 
 def people(count=40, first=0, diseases=("flu", "gout", "asthma", "ulcer")):
@@ -46,27 +40,12 @@ def people(count=40, first=0, diseases=("flu", "gout", "asthma", "ulcer")):
     )
 
 
-def contents(folder):
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in sorted(folder.rglob("*.*"))}
-
-
 def made(hospital, key=KEY):
     contract, state, releases = rp.Contract.load(hospital.contract), rp.State.begin(key), []
     for date in RELEASES:
         releases.append(rp.release(hospital.snapshot(date), contract, state, date=date))
         state = releases[-1].state
     return releases
-
-
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: f"{one['name']} {one.get('format', '')}")
-def test_a_program_publishes_the_bytes_that_the_command_publishes(hospital, tmp_path, principle):
-    of_values = {"semantics": "transient"} if principle["name"] == "global_guarantee" else {}
-    hospital.under(principle, sensitive=of_values)
-    series = make(hospital.series(tmp_path / "home"), *RELEASES)
-    for release in made(hospital):
-        folder = release.write(tmp_path / "v1")
-        assert contents(folder) == contents(series.published(release.date))
 
 
 def test_a_series_goes_on_from_a_saved_state(hospital, tmp_path):
