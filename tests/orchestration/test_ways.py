@@ -6,7 +6,9 @@ import polars as pl
 import pytest
 
 import republish as rp
+from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.rehearsal import rehearsal, rehearse
+from republish.orchestration.chain.snapshot import take_snapshot
 from tests.hospital import KEY
 from tests.test_golden import GOLDEN, RELEASES, delivered, of_release
 
@@ -52,7 +54,9 @@ def by_a_rehearsal(series, _):
     found = {}
     with rehearsal(series) as rehearsed:
         for release in RELEASES:
+            take_snapshot(rehearsed, release)
             rehearse(rehearsed, release)
+            publish(rehearsed, release)
             found[release] = of_release(rehearsed.published(release))
     assert not series.published_folder.exists()
     return found
