@@ -105,7 +105,8 @@ def look_at(source: pl.DataFrame, schema: Table) -> ValidationResult:
     if is_whole and not counted.select(pl.sum_horizontal(pl.col(MEASURES)).sum()).item():
         people, rows = conform(entered, schema), pl.DataFrame(schema=AT_FAULT)
     else:
-        people, rows = pl.DataFrame(), rows_at_fault(entered, schema, source.get_column(ROW, default=None))
+        numbers = source.get_column(ROW, default=None)
+        people, rows = pl.DataFrame(), rows_at_fault(entered, schema, counted, numbers)
     return ValidationResult(people, counted, names, rows, columns_without_values(entered, schema))
 
 
