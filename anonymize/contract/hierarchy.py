@@ -64,6 +64,13 @@ def labels_at(paths: Paths, level: int) -> dict[str, str]:
     return labels
 
 
+AS_DEEP = (
+    "all have as many; a shorter line repeats its first label (I10;I10;all beside C50.9;C50;all), and a longer"
+    " one leaves out a label between the first and the last"
+)
+"""What to do with the codes of a classification, which are not equally deep."""
+
+
 def check_hierarchy(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     """The paths from the tree's left to its right, if they are one tree with leaves all equally deep."""
     if not paths:
@@ -71,7 +78,7 @@ def check_hierarchy(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...]
     first_lines: dict[tuple[int, str], tuple[int, tuple[str, ...]]] = {}
     for line, path in enumerate(paths, start=1):
         if len(path) != len(paths[0]):
-            raise ValueError(f"line {line}: has {len(path)} levels, line 1 has {len(paths[0])}")
+            raise ValueError(f"line {line}: has {len(path)} labels, line 1 has {len(paths[0])}: {AS_DEEP}")
         if path[-1] != paths[0][-1]:
             raise ValueError(f"line {line}: ends in the root {path[-1]}, line 1 in {paths[0][-1]}")
         for level, node in enumerate(path):

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from republish.anonymize.contract import FileSource
+from republish.anonymize.contract.hierarchy import AS_DEEP
 from republish.anonymize.contract.source import SCHEDULES
 from republish.anonymize.errors import ContractError
 from republish.anonymize.principles import PRINCIPLES, parse_contract, principle_of
@@ -473,7 +474,7 @@ def test_each_mistake_in_the_sensitive_values_is_one_fault(declared, key, messag
     ("paths", "message"),
     [
         ([], "holds no labels"),
-        ([["Paris", "France"], ["Lyon"]], "line 2: has 1 levels, line 1 has 2"),
+        ([["Paris", "France"], ["Lyon"]], f"line 2: has 1 labels, line 1 has 2: {AS_DEEP}"),
         ([["Paris", "France"], ["Rome", "Italy"]], "line 2: ends in the root Italy, line 1 in France"),
         ([["Paris", "*"], ["Rome", "*"], ["Paris", "*"]], "line 3: Paris is in line 1 already"),
         (
