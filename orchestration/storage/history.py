@@ -1,19 +1,16 @@
 """The history of published releases, in DuckDB: when built how, and what the audit of each found.
 
 It is an index of manifests and records, for whoever asks with SQL. It is opened for short transactions only,
-because one process at a time can have a DuckDB file open. A file that is damaged is set aside and begun
-anew: the next process that locks a series enters what is published of it.
+because one process at a time can have a DuckDB file open. A file that is gone is begun anew: the next process
+that locks a series enters what is published of it.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-import logging
 import os
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -24,27 +21,13 @@ import duckdb
 import polars as pl
 
 from republish.anonymize.errors import HomeError
-from republish.orchestration.storage.home import NO_ROOM, Home, for_the_group, no_room, only_one
-from republish.orchestration.storage.log import note
+from republish.orchestration.storage.home import NO_ROOM, for_the_group, no_room
 from republish.orchestration.storage.statements import statement
 
 HISTORY_VERSION = 1
 """Raised when the tables change."""
 PATIENCE = 60
 """Seconds to wait for another process that has the file open."""
-DAMAGE = re.compile(
-    "orrupt|not a valid DuckDB|Could not read enough bytes|replaying WAL|Serialization Error|INTERNAL Error"
-)
-"""Words of DuckDB for a file that is not as it was written; for a full disk, say, it has others."""
-_log = logging.getLogger(__name__)
-
-
-class _Damaged(HomeError):
-    """The file that has this inode is damaged."""
-
-    def __init__(self, inode: int):
-        super().__init__("history.duckdb is damaged")
-        self.inode = inode
 
 
 @dataclass
@@ -58,10 +41,8 @@ class History:
     def published(self, product: str, series: str) -> dict[str, str]:
         """SHA-256 (hex) of the manifest of every release that became a fact, by release. Nothing is written.
 
-        Of a file that is damaged, there are none.
-
-        Raises HomeError if a newer version of the software wrote the history; it names the version that can
-        read it.
+        Raises HomeError if the file can't be read, or a newer version of the software wrote it: then it names
+        the version that can read it.
         """
         if (product, series) not in self._published:
             self._published[product, series] = self._read_published(product, series)
@@ -83,7 +64,7 @@ class History:
             for name, value in row.items()
         }
 
-        def work(connection: duckdb.DuckDBPyConnection) -> None:
+        with self._transaction() as connection:
             connection.execute(statement("insert_release"), encoded)
             connection.execute(statement("delete_buckets"), key)
             if buckets is not None:
@@ -91,57 +72,19 @@ class History:
                     "buckets_in_use", buckets.with_columns(pl.col("signature").cast(pl.List(pl.String)))
                 )
                 connection.execute(statement("insert_buckets"), key)
-
-        self._done(work)
         known = self._published.setdefault((row["product"], row["series"]), {})
         known[row["release"]] = row["manifest_sha256"]
 
     def _read_published(self, product: str, series: str) -> dict[str, str]:
         if not self.file.exists():
             return {}
-        try:
-            with self._opened(read_only=True) as connection:
-                try:
-                    self._refuse_newer(connection)
-                    params = {"product": product, "series": series}
-                    found = connection.execute(statement("select_published"), params).fetchall()
-                except duckdb.CatalogException:  # killed before the first tables were there
-                    return {}
-        except _Damaged:
-            return {}
-        return dict(found)
-
-    def _done(self, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
-        """Work in a transaction; once more with a new file if the old one turns out to be damaged."""
-        try:
-            with self._transaction() as connection:
-                work(connection)
-                return
-        except _Damaged as damaged:
-            self._set_aside(damaged.inode)
-        with self._transaction() as connection:
-            work(connection)
-
-    def _set_aside(self, inode: int) -> None:
-        """Set the damaged file aside, with a line on it, unless another process was first."""
-        home, wal = Home(self.file.parent), self.file.with_name(f"{self.file.name}.wal")
-        with only_one(home.path, "the history", name=".history-lock"):
-            self._published.clear()
-            if not self.file.exists() or self.file.stat().st_ino != inode:
-                return
-            aside = self.file.with_name(
-                f"{self.file.name}.damaged-{dt.datetime.now(dt.UTC):%Y-%m-%dT%H%M%SZ}"
-            )
-            if wal.exists():
-                wal.rename(f"{aside}.wal")
-            self.file.rename(aside)
-            note(home, "history begun anew", file=aside.name)
-        _log.warning(
-            "%s: was damaged, and is set aside as %s. It is an index: a new one is begun, and each series is"
-            " entered again, from its manifests and records, by the next command that works on it",
-            self.file,
-            aside.name,
-        )
+        with self._opened(read_only=True) as connection:
+            try:
+                self._refuse_newer(connection)
+                params = {"product": product, "series": series}
+                return dict(connection.execute(statement("select_published"), params).fetchall())
+            except duckdb.CatalogException:  # killed before the first tables were there
+                return {}
 
     @contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -158,20 +101,17 @@ class History:
 
     @contextmanager
     def _opened(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-        inode = 0
         try:
             with _open(self.file, read_only=read_only) as connection:
-                inode = self.file.stat().st_ino
                 yield connection
         except duckdb.Error as error:
-            if DAMAGE.search(str(error)):
-                raise _Damaged(inode or self.file.stat().st_ino) from None
             for number in NO_ROOM:
                 if os.strerror(number) in str(error):
                     raise HomeError(f"{no_room(self.file, number)}: what is published is untouched") from None
             raise HomeError(
-                f"{self.file}: can't be read or written: {_first_line(error)}. Put back a copy of it; what is"
-                " published is untouched"
+                f"{self.file}: can't be read or written: {_first_line(error)}. What is published is"
+                " untouched, and this is an index of it: if it is damaged, move it away, and the next command"
+                " that works on a series enters its releases again"
             ) from None
 
     def _refuse_newer(self, connection: duckdb.DuckDBPyConnection) -> None:

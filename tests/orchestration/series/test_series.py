@@ -17,7 +17,6 @@ from republish.orchestration.chain.publication import publish
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.releasing import releases_to_make
 from republish.orchestration.series import calendar
-from republish.orchestration.series.lock import check
 from tests.hospital import (
     RELEASES,
     Hospital,
@@ -25,7 +24,6 @@ from tests.hospital import (
     everything,
     make,
     manifest,
-    noted,
     published,
     signatures,
 )
@@ -202,22 +200,18 @@ DAMAGES = [half, in_the_middle, lambda _: b"", lambda _: b"no database" * 999]
 
 
 @pytest.mark.parametrize(("damage", "shards"), [*((damage, 1) for damage in DAMAGES), (in_the_middle, 2)])
-def test_a_damaged_history_is_set_aside_and_written_anew(hospital, series, home, damage, shards, caplog):
+def test_a_damaged_history_is_refused_and_written_anew_once_it_is_gone(hospital, home, damage, shards):
     if shards > 1:
         home = home.parent / "divided"
         (hospital.folder / ".hospital.yaml.home").unlink()
-        series = make(hospital.declare(shards=shards).series(home), FIRST, SECOND)
+        make(hospital.declare(shards=shards).series(home), FIRST, SECOND)
     file, before = home / "history.duckdb", tables(home)
-    damaged = damage(file.read_bytes())
-    file.write_bytes(damaged)
-    series = hospital.series(home)
-    check(series)
-    assert file.read_bytes() == damaged  # whoever only looks changes nothing
-    make(series, THIRD)
-    (aside,) = home.glob("history.duckdb.damaged-*")
-    assert aside.read_bytes() == damaged
-    assert "was damaged, and is set aside as history.duckdb.damaged-" in caplog.text
-    assert [line["file"] for line in noted(home) if line["what"] == "history begun anew"] == [aside.name]
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(HomeError, match="an index of it: if it is damaged, move it away"):
+        make(hospital.series(home), THIRD)
+    file.unlink()
+    file.with_name("history.duckdb.wal").unlink(missing_ok=True)
+    make(hospital.series(home), THIRD)
     after = tables(home)
     assert [row for row in after[0] if row[2] != dt.date.fromisoformat(THIRD)] == before[0]
     assert [row for row in after[1] if row[2] != dt.date.fromisoformat(THIRD)] == before[1]
@@ -231,7 +225,7 @@ def tables(home):
 
 
 def test_what_history_can_not_have_again_is_said(hospital, series, home, caplog):
-    (home / "history.duckdb").write_bytes(b"")
+    (home / "history.duckdb").unlink()
     shutil.rmtree(series.private(FIRST))
     releases_to_make(hospital.series(home), None)
     assert f"of hospital/v1 {FIRST} it has what the manifest states and no more" in caplog.text
