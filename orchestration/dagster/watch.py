@@ -1,6 +1,8 @@
 """Whether releases are late or failed, as checks of their own: on the publication, looked at all the time.
 
-They are found out by a sensor, by `republish release`, and by whoever executes them in the UI.
+They are found out by a sensor, by `republish release`, and by whoever executes them in the UI. Dagster's own
+mail of a failed run (`make_email_on_run_failure_sensor`) knows nothing of runs that a command made, and its
+freshness policies tell nobody: a release that never came would be missed in silence.
 """
 
 from collections.abc import Callable

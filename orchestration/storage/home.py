@@ -23,8 +23,8 @@ HOME_VARIABLE = "REPUBLISH_HOME"
 SHORTEST_KEY = 16
 RELEASING = ".releasing"
 """The lock of a series that a command makes releases of, in its private folder."""
-PATIENCE = 120
-"""Seconds a run waits for another one on the same series."""
+PATIENCE = 3600
+"""Seconds a run waits for another one on the same series, or for a backup, which may take minutes."""
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """What the system says where a disk is full, or may only be read."""
 SHARED = 0o2050
