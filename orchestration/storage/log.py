@@ -155,7 +155,7 @@ def _checked(file: Path, key: bytes | None) -> Log:
     before, without = None, 0
     lines, torn = _read(file)
     for number, line in enumerate(lines, start=1):
-        stated = _parsed(line) or _after_torn(line, before)
+        stated = _parsed(line)
         if stated is None or "before" not in stated:
             raise HomeError(f"{file}: line {number} is no line of the log. {_WAY_OUT}")
         if stated["before"] != before:
@@ -187,14 +187,6 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return said if isinstance(said, dict) else None
-
-
-def _after_torn(line: bytes, before: str | None) -> dict[str, Any] | None:
-    """A line that an older version wrote behind the torn end of another: it states the digest of that end."""
-    at = line.rfind(b'{"at": ')
-    said = _parsed(line[at:]) if at > 0 else None
-    is_next = said is not None and SEAL not in said and said.get("before") == _digest(line[:at])
-    return {**said, "before": before} if said is not None and is_next else None
 
 
 def _key(home: Home) -> bytes:

@@ -101,8 +101,7 @@ def _finish(home: Home, folder: Path) -> None:
     ready = read_json(staged / READY)
     if ready is None:
         return
-    if "line" in ready:  # before version 0.5 the line came first
-        note_once(home, ready["line"])
+    note_once(home, ready["line"])
     for name in ready["files"]:
         with suppress(FileNotFoundError):  # it was put in its place before
             os.replace(staged / name, folder / name)  # noqa: PTH105 - over the old one

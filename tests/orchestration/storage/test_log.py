@@ -131,18 +131,6 @@ def test_a_line_of_which_only_the_end_of_the_line_is_missing_stays(home, log):
     verify_log(home)
 
 
-def test_what_an_older_version_wrote_behind_a_torn_line_is_read(home, log):
-    lines = without_seals(log)[:-30]
-    torn = lines.splitlines()[-1]
-    follows = {"at": "2026-01-01", "what": "four", "before": hashlib.sha256(torn).hexdigest()}
-    log.write_bytes(lines + json.dumps(follows).encode() + b"\n")
-    note(home, "five")
-    assert len(verify_log(home).lines) == 4
-    log.write_bytes(log.read_bytes().replace(torn, torn[:-1]))
-    with pytest.raises(HomeError, match="line 3 is no line of the log"):
-        verify_log(home)
-
-
 def test_what_was_noted_is_not_noted_again(home):
     for more in ("one", "two"):
         note_once(home, {"what": "published", "release": "2024-01-01"}, more=more)
