@@ -175,7 +175,7 @@ def test_the_clock_decides_how_many_are_undecided_and_never_who_is_caught_wrongl
 @example(2455)
 @example(3201)
 @example(5588)
-@settings(max_examples=30)
+@settings(max_examples=80)
 def test_the_minimum_is_that_of_trying_all_pairs_of_sets_of_people(seed):
     members, contents = random_series(np.random.default_rng(seed))
     whole = minimum_equivalence(members, contents)[-1]
@@ -185,7 +185,7 @@ def test_the_minimum_is_that_of_trying_all_pairs_of_sets_of_people(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
+@settings(max_examples=80)
 def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_people(seed):
     members, contents = random_tables(np.random.default_rng(seed))
     whole = minimum_equivalence(members, contents)[-1]
@@ -195,7 +195,7 @@ def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_pe
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_somebody_is_compromised_exactly_if_in_an_attack_that_is_smaller(seed, e, foreign):
     make = random_tables if foreign else random_series
     members, contents = make(np.random.default_rng(seed))

@@ -118,7 +118,7 @@ def random_series(rng, releases=3, most=7):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
+@settings(max_examples=60)
 def test_nothing_possible_is_struck_off(seed):
     everybody, releases = random_series(np.random.default_rng(seed))
     left = match(covering(everybody, releases), releases).left
@@ -137,7 +137,7 @@ def test_in_a_single_release_all_that_is_impossible_is_struck_off(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
+@settings(max_examples=60)
 def test_risk_by_component_is_the_risk(seed):
     everybody, releases = random_series(np.random.default_rng(seed), releases=2)
     found = exact_risks(covering(everybody, releases), releases, invariant=False, steps=10**7)

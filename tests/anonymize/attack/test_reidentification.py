@@ -95,7 +95,7 @@ people_drawn = st.lists(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=60)
 @given(people_drawn, st.booleans())
 def test_risks_are_those_of_plain_python(people, exact):
     def box(age):

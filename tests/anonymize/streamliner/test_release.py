@@ -81,7 +81,7 @@ def as_partition(group):
     return frozenset(frozenset(np.flatnonzero(group == number).tolist()) for number in np.unique(group))
 
 
-@settings(max_examples=20)
+@settings(max_examples=60)
 @given(eligible_tables(most_people=25), st.sampled_from(METHODS), st.integers(0, 2**32))
 def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_an_l_cover(
     case, method, seed
@@ -124,7 +124,7 @@ def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one
         assert discernibility(sizes) == least
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(
     eligible_tables(),
     st.sampled_from(["ria", "rda", "gda"]),
