@@ -44,7 +44,7 @@ def test_people_exposed_by_counterfeits_are_stated(half, tmp_path):
     assert stated["exposed"] >= 12
     committed = series.committed(SECOND)
     shown = metadata.of_candidate(series, SECOND, committed)["audit"]
-    assert shown["people exposed by counterfeits"] == str(stated["exposed"])
+    assert shown["people exposed by counterfeits"] == stated["exposed"]
 
 
 def test_people_beside_counterfeits_are_stated_to_readers_who_can_count_them_themselves(half, tmp_path):
