@@ -65,8 +65,8 @@ def labels_at(paths: Paths, level: int) -> dict[str, str]:
 
 
 AS_DEEP = (
-    "all have as many; a shorter line repeats its first label (I10;I10;all beside C50.9;C50;all), and a longer"
-    " one leaves out a label between the first and the last"
+    "all have as many; a shorter line repeats its first label (I10;I10;all beside C50.9;C50;all), and a"
+    " longer one leaves out a label between the first and the last"
 )
 """What to do with the codes of a classification, which are not equally deep."""
 
