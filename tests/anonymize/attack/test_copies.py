@@ -194,7 +194,7 @@ def test_risks_are_counted_as_by_trying_every_assignment(seed, change, skew):
     """People leave and return, and values change: whoever has another value counts as another person."""
     declared = contract({"name": "m_invariance", "m": M, "on_ineligible": "wait"})
     snapshots = tables(
-        random(seed), people=9, releases=3, none=skew, churn=0.25, change=change, sick=SICK[:4]
+        random(seed), people=8, releases=3, none=skew, churn=0.25, change=change, sick=SICK[:4]
     )
     made, read = list(released(declared, snapshots)), []
     for one in made:
