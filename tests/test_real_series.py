@@ -20,6 +20,7 @@ def series(name):
     return real_data.receipts_contract(), real_data.receipts_series(FOLDER)
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.skipif(FOLDER is None, reason=real_data.WHY_NOT)
 @pytest.mark.parametrize("name", ["adult", "receipts"])
 def test_every_release_of_real_people_withstands_the_attacks(name):

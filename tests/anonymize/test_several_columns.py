@@ -210,6 +210,7 @@ def test_a_group_in_which_two_rows_share_one_value_of_one_column_is_convicted(mo
     assert {fi.VALUES, fi.SHARE, fi.CANDIDATES} <= attacked(made, linked=False)[1]
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("seed", [2, 3])
 def test_every_promise_holds_where_new_groups_are_of_neighbours_whoever_comes_and_goes(seed, monkeypatch):
     monkeypatch.setattr(neighbours, "SMALLEST", 10)
@@ -278,6 +279,7 @@ def test_candidates_are_as_many_as_every_choice_of_combinations_allows(columns):
         assert most == max(sizes)
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize(("columns", "values", "m"), [(3, 13, 12), (3, 22, 20), (4, 11, 10)])
 def test_candidates_of_several_groups_are_never_fewer_than_those_of_one(columns, values, m):
     """Where hardly more values than m are there: a release that keeps its promise is not convicted."""
@@ -296,6 +298,7 @@ def test_candidates_of_several_groups_are_never_fewer_than_those_of_one(columns,
     assert known.differing(pl.DataFrame(bits), m).to_list() == [m] * 30
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("people_of_a_cell", [1, neighbours.SMALLEST])
 def test_all_reconstructions_of_tiny_series_give_no_value_of_any_column_more_than_1_over_m(
     people_of_a_cell, monkeypatch

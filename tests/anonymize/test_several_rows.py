@@ -90,6 +90,7 @@ def test_two_signatures_of_a_person_share_no_value(series):
     assert by_person["signature"].list.len().max() > 1
 
 
+@pytest.mark.slow("makes many releases")
 def test_a_signature_has_one_value_of_a_person_for_ever(series, attacked):
     """Rows with a value that comes later, and lies in a signature that the person has, are left out."""
     together = signatures(series).group_by("person", "signature").agg(pl.col("value").n_unique())
@@ -114,6 +115,7 @@ def beside(series):
     return number
 
 
+@pytest.mark.slow("makes many releases")
 def test_a_signature_of_twice_as_many_values_has_room_for_a_second_one():
     """With a smaller m from the third release on, k of s values are known with k/s, which is 1/m."""
     contracts = [contract({"m": m, "values_per_person": 3}) for m in (4, 4, 2, 2, 2)]
@@ -231,6 +233,7 @@ def test_rows_released_as_if_each_was_a_person_give_people_away():
     assert found.findings.filter(promise="candidates by hosting group")["holds"].all()
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_with_a_larger_m_new_values_get_signatures_of_as_many(seed):
     contracts = [contract({"m": m, "values_per_person": 3}) for m in (2, 2, 3, 3)]

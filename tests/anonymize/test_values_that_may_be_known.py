@@ -50,6 +50,7 @@ def broken(made, **options):
     ]
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("principle", SERIES)
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.03, 0.3]), few=st.booleans())
 @settings(max_examples=8)
@@ -63,6 +64,7 @@ def test_all_attacks_acquit_series_in_which_most_people_have_a_value_that_may_be
         assert not broken(made, linked=linked, everything=len(made) < 3 and linked)
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("principle", SERIES)
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.03, 0.3]))
 @settings(max_examples=10)

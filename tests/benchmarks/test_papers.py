@@ -41,6 +41,7 @@ def test_every_reading_of_a_release_has_as_many_people_as_the_table(release):
         assert cells.counts(everything) == pytest.approx([1_000])
 
 
+@pytest.mark.slow("makes many releases")
 def test_larger_groups_have_longer_intervals_and_larger_errors():
     of_ten, of_four = (next(measure(Case("occupation", m, 100, 2_000), 1)) for m in (10, 4))
     assert of_ten["ncp"] > of_four["ncp"]

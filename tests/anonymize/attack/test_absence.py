@@ -83,6 +83,7 @@ def signature(made, person):
     return set(groups.join(one.select("group_id"), on="group_id", how="semi")["value"])
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("principle", PRINCIPLES.values(), ids=PRINCIPLES)
 @pytest.mark.parametrize("linked", [True, False])
 def test_somebody_who_is_missing_and_has_few_values_left_breaks_the_promise(principle, linked):
@@ -184,6 +185,7 @@ def test_of_a_batch_that_waited_the_value_is_guessed_that_most_of_its_signatures
     assert (last.figures["waited"], last.figures["guessed_waited"]) == (10, 1)
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "parameters",

@@ -34,6 +34,7 @@ def found(values, contract, ages=AGES, publish=publisher_of, promise=None):
     return row, describe_findings(attacked.findings)
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("method", ["gda", "rda"])
 def test_releases_of_the_streamliner_keep_the_bound_and_reach_it(method):
     row, _ = found("abac", make_contract(l=2, method=method))

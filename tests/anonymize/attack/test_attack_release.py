@@ -321,6 +321,7 @@ FORGING_MUTANTS = [
 ]
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("kind", [pl.Int64, pl.UInt32, pl.UInt64])
 def test_whatever_tells_people_apart_the_same_is_found(with_counterfeits, declared, kind):
     """Numbers do, too; counterfeits have numbers of their own."""

@@ -15,6 +15,7 @@ from tests.attacks import attack_releases
 from tests.series import entered, make_contract, publish, tables, under_pseudonyms
 
 
+@pytest.mark.slow("attacks many releases")
 @given(tables())
 @settings(max_examples=20)
 def test_what_the_algorithm_makes_keeps_every_promise(table):
@@ -239,6 +240,7 @@ def test_a_person_who_returns_to_an_earlier_signature_is_no_newcomer():
     assert found("signature_invariance", before=before).rows() == [(0, 1, 1, 0, 0), (1, 1, 0, 1, 0)]
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

@@ -166,11 +166,13 @@ def caught(lives, e):
 STEADY = [replace(life, change=0.0) for life in LIVES]
 
 
+@pytest.mark.slow("attacks many releases")
 def test_a_planner_with_a_lower_safe_cut_is_caught(monkeypatch):
     monkeypatch.setattr(plan, "smallest_safe_cut", lambda e: smallest_safe_cut(e) - 2)
     assert sum(caught(STEADY, 3)) > len(STEADY) / 2
 
 
+@pytest.mark.slow("attacks many releases")
 def test_a_planner_that_takes_people_who_return_for_new_ones_is_caught(monkeypatch):
     take_returning_people_for_new_ones(monkeypatch)
     assert any(caught([replace(life, back=0.9) for life in STEADY], 3))

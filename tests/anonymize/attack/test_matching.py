@@ -177,6 +177,7 @@ def renamed(series, names):
     return everybody.with_columns(pl.col("value").replace(names)), renamed
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("names", [RENAMED, JOINED])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=20)

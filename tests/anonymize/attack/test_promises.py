@@ -145,6 +145,7 @@ def equivalent_series(es, seed=1):
     return equivalent.publish(snapshots, [equivalent.contract(e=e) for e in es])
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("seed", range(4))
 def test_a_series_whose_e_was_raised_keeps_what_each_person_was_promised(seed):
     made = equivalent_series([2, 2, 2, 4, 4, 4], seed)
@@ -153,6 +154,7 @@ def test_a_series_whose_e_was_raised_keeps_what_each_person_was_promised(seed):
     assert [row[:2] for row in rows_of(attacked, fi.EQUIVALENCE)] == [(1, 2), (4, 4)]
 
 
+@pytest.mark.slow("attacks many releases")
 def test_people_who_came_under_a_larger_e_and_get_the_smaller_one_break_the_promise():
     promises = [promise(equivalence=e) for e in (2, 2, 2, 6, 6, 6)]
     found = []
@@ -179,6 +181,7 @@ def test_cuts_are_counted_for_what_today_promises():
 # ---- undecided
 
 
+@pytest.mark.slow("attacks many releases")
 def test_what_there_was_no_time_for_is_undecided_and_not_broken():
     made = equivalent_series([3] * 5)
     *_, in_time = equivalent.attack_each(made, everything=True)

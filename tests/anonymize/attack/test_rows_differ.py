@@ -283,6 +283,7 @@ def test_of_random_series_nothing_is_proven_now_and_much_was(design, seed, monke
     assert broken == len(proofs(older, m))
 
 
+@pytest.mark.slow("attacks many releases")
 def test_series_of_older_versions_are_convicted(monkeypatch):
     as_older_versions_did(monkeypatch)
     proven_, alike = 0, 0

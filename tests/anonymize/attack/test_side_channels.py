@@ -238,6 +238,7 @@ def shuffled(people, seed):
     return people[order].sort("group_id", maintain_order=True).select("group_id", "value")
 
 
+@pytest.mark.slow("attacks many releases")
 def test_rows_that_are_shuffled_are_found_out_no_more_often_than_chance_allows():
     """Groups of three sizes, and of each value several people who may have it, of whom one has."""
     rng = np.random.default_rng(1)

@@ -153,6 +153,7 @@ def attacked(promised, linkage=True, **principle):
         yield row, found.figures, guesses(people, made)
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("linkage", [True, False])
 @pytest.mark.parametrize("policy", [{"m": 3}, {"m": 3, "name": "e_equivalence", "e": 2}], ids=str)
 def test_the_attack_counts_people_in_too_little_company_and_acquits_those_with_enough(policy, linkage):

@@ -115,6 +115,7 @@ def test_the_attack_finds_the_person_who_is_alone_with_counterfeits():
     assert max(chances(second(declared, people({7}))).values()) == 1
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("many", [2, 12])
 def test_earlier_signatures_do_not_tell_whose_the_new_value_is(many):
     """An adversary who knows the algorithm looks at how many values are excluded: of 40, 2 or 12."""

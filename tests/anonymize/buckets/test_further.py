@@ -27,6 +27,7 @@ def cost_of(groups, beyond, m, table, cost):
     return least
 
 
+@pytest.mark.slow("makes many releases")
 @settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_no_whole_groups_are_cheaper_than_those_of_the_program(seed):

@@ -267,6 +267,7 @@ def random_counts(draw):
     )
 
 
+@pytest.mark.slow("makes many releases")
 @settings(max_examples=300)
 @given(random_counts(), st.integers(2, 5), st.sampled_from(["refuse", "counterfeit", "wait"]))
 def test_a_plan_places_everybody_where_they_may_be_and_balances_every_bucket(counts, m, policy):

@@ -51,6 +51,7 @@ def test_the_kept_graph_is_that_of_algorithm_1_where_somebody_is_left(seed):
     assert edges(kept) == edges(whole.subgraph(still_open))
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("most", [None, 2, 4])
 @pytest.mark.parametrize("seed", range(SERIES))
 def test_theorem_2_no_attack_is_smaller_than_half_the_smallest_cut(seed, most):

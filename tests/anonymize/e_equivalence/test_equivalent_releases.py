@@ -66,6 +66,7 @@ def test_no_attack_finds_fewer_than_e_people_that_share_values(seed):
     assert not caught(made, e)
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_nor_where_old_nodes_are_merged(seed, monkeypatch):
     monkeypatch.setattr(steps, "merge_old_nodes", functools.partial(merge_old_nodes, most=3))
@@ -73,6 +74,7 @@ def test_nor_where_old_nodes_are_merged(seed, monkeypatch):
     assert not caught(made, e)
 
 
+@pytest.mark.slow("attacks many releases")
 def test_without_the_cuts_it_does(monkeypatch):
     monkeypatch.setattr(plan, "smallest_safe_cut", lambda _: 0)
     table = [Life(seed, churn=0.3, values=3) for seed in range(8)]
@@ -92,6 +94,7 @@ def test_people_who_return_may_not_be_taken_for_new_ones(monkeypatch):
     assert any(caught(publish(one.snapshots(), contract(values=3)), 2) for one in table)
 
 
+@pytest.mark.slow("attacks many releases")
 def test_a_larger_e_holds_from_its_release_on_and_the_smaller_one_before():
     for seed in range(8):
         snapshots = list(Life(seed, churn=0.3, releases=7).snapshots())
@@ -119,6 +122,7 @@ def test_the_attack_agrees_and_theorem_2_holds_on_what_is_kept(seed):
         assert found["cuts"].height == one.candidate.figures.cuts
 
 
+@pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("seed", range(300, 310))
 def test_the_smallest_cut_of_a_bucket_is_that_of_its_whole_graph(seed):
     table = Life(seed, back=0.0, churn=0.15)

@@ -86,6 +86,7 @@ def attacked(steps) -> list[dict]:
     return found
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("strategy", [{"strategy": "minimum"}, {"strategy": "geometric", "a": 0.5}])
 def test_people_held_back_have_the_suspected_value_as_often_as_others(strategy):
     contract = make_contract(on_ineligible="wait", **strategy)

@@ -122,6 +122,7 @@ def test_the_order_in_which_rows_arrive_decides_nothing(drawn, seed):
             assert step.candidate.linkage.equals(other.candidate.linkage)
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s["strategy"])
 @pytest.mark.parametrize("l", [2, 3])
 def test_the_bound_holds_over_twice_as_many_releases_as_planned(strategy, l):

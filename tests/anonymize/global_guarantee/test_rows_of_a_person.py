@@ -75,6 +75,7 @@ def finding(found):
     return found.findings.filter(promise=BREACH).select("people", "broken", "found").row(0)
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_value_is_one_of_a_person_with_more_than_promised_however_many_rows_they_have(strategy, seed):
@@ -119,6 +120,7 @@ def tiny(seed, people):
         )
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize(
     ("strategy", "rows", "people"), [(STRATEGIES[2], 3, 12), (STRATEGIES[2], 2, 12), (STRATEGIES[1], 2, 20)]
 )

@@ -48,6 +48,7 @@ def learned():
     return learned_of(tables, contract, ["age"], np.random.default_rng(1)), contract, true
 
 
+@pytest.mark.slow("makes many releases")
 def test_tables_keep_what_goes_with_what_where_a_dealing_by_lot_does_not(learned):
     found, contract, true = learned
     age = found.groups.codes["qi_0"].to_numpy() - found.groups.codes["qi_0"].mean()

@@ -65,6 +65,7 @@ def small_updates(seed=0, releases=6):
     return tables
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
 @pytest.mark.parametrize("effort", ["fast", "best"])
 @pytest.mark.parametrize("seed", range(3))

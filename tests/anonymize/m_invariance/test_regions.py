@@ -303,6 +303,7 @@ def by_age(snapshot, number):
     return snapshot.with_columns(disease=pl.Series(np.array(VALUES)[(value + 3 * changed) % len(VALUES)]))
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize(
     ("effort", "published_as"), [("fast", "generalization"), ("best", "generalization"), ("best", "anatomy")]
 )

@@ -82,6 +82,7 @@ def arrivals(made):
         yield {bucket: {came[bucket, one] for one in signature[bucket]} for bucket, _ in came}
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("release_format", ["generalization", "anatomy"])
 @pytest.mark.parametrize("changes", [0, 12])
 def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_format, changes):

@@ -54,6 +54,7 @@ JOBS = {"Banker": (3000, 27, 30), "Driver": (2999, 31, 310), "Diver": (7, 1, 20)
 """For each job the records in every view; in the table of diseases those with HIV, and all."""
 
 
+@pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("views", [1, 4, 20, 150])
 def test_confidences_are_exact_over_however_many_releases(views):
     """Names are joined by jobs that are not in X, so counts of jobs add up; Bob's are a trifle of them."""

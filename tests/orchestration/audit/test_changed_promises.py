@@ -24,6 +24,7 @@ def changed(hospital, home, **parameters):
     return make(hospital.series(home), THIRD)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("parameters", [{"m": 4}, {"m": 2, "on_ineligible": "wait"}])
 def test_a_changed_m_has_a_row_for_each_figure_in_table_and_report(
     hospital, home, tmp_path, capsys, parameters

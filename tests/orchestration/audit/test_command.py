@@ -71,6 +71,7 @@ def test_a_valid_series_passes_with_and_without_the_private_folder(folders):
     assert run(folders, "v1/2024-01-01", "v1/2024-02-01") == 0
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_two_series_of_the_same_people_fail_together(folders):
     assert run(folders, "v1", "v2", private=folders / "private", out=folders / "report") == 3
     assert all(promise.startswith(fi.SERIES) for promise in broken(report(folders / "report")))
@@ -172,6 +173,7 @@ def marked(file):
     table.with_columns(pl.col("disease") + mark).write_parquet(file)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("spoil", "error", "said"),
     [
@@ -242,6 +244,7 @@ def test_a_folder_that_is_not_what_its_manifest_says_is_refused(folders):
         run(folders, "v1")
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_series_begun_with_a_smaller_m_is_held_against_it(folders):
     contract = folders / "contract.yaml"
     contract.write_text(contract.read_text().replace("m: 3", "m: 4"))
@@ -334,6 +337,7 @@ def test_two_yearly_files_of_another_tool_give_bob_away(yearly):
     assert [row["e"] for row in described["series"][0]["equivalence"]].count(1) == 0
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly):
     """In 2023 the tool and the source say influenza of what was flu: declared, three people are certain."""
     people = [(age, {"flu": "influenza"}.get(value, value)) for age, value in FLU_2023]
@@ -428,6 +432,7 @@ def command():
     return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_command_ends_with_the_verdict(folders, command):
     told = ["--truth", folders / "truth", "--contract", folders / "contract.yaml"]
     series = folders / "published/hospital"
@@ -480,6 +485,7 @@ def own(hospital, series, out, **options):
     return code, said.getvalue(), (out / "audit.json").read_text()
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_ones_own_releases_need_no_folders_named(hospital, home, tmp_path):
     """The truth and everybody's group are what their home keeps, whatever the source has today."""
     series = hospital.series(home)

@@ -72,6 +72,7 @@ def audited(folder, people, rows):
     return found, code, console.export_text()
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("order", ORDERS)
 def test_rows_in_an_order_of_their_people_are_convicted_though_groups_share_borders(tmp_path, order):
     people = neighbours()

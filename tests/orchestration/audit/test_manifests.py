@@ -68,6 +68,7 @@ def test_a_forged_place_in_the_chain_is_found(folder, series, forged):
     assert (code, broken) == (3, {fi.CHAIN})
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     "forged", [{"counterfeits": 10**6}, {"tuples": 1}, {"groups": 1}, {"held_back": -1}], ids=str
 )
@@ -109,6 +110,7 @@ def test_manifests_that_claim_a_smaller_m_than_the_contract_acquit_only_what_kee
     assert {row["required"] for row in asked if row["promise"] == fi.CANDIDATES} == {3}
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("linked", [True, False])
 def test_releases_that_keep_a_smaller_promise_than_the_contract_given_asks_for_do_not_pass(folder, linked):
     stricter = yaml.safe_load((folder / "contract.yaml").read_text())

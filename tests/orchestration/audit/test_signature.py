@@ -112,6 +112,7 @@ def test_what_is_signed_says_by_whom_and_when_and_no_path(audited):
     assert str(audited) not in (audited / "report" / SIGNED).read_text()
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_hash_of_all_figures_says_nothing_of_the_rest_of_them(folder):
     """Whoever guesses the hashes of small true tables can't find out by it that the guess is right."""
     report, drawn = folder / "report", set()

@@ -125,6 +125,7 @@ def test_the_official_schema_accepts_each_codebook(written):
     assert judged("xmlschema", IS_VALID, schema, *books, written / "damaged.xml") == [True, True, False]
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_official_reader_loads_each_release(written, home):
     for release in PUBLISHED:
         content = json.loads((written / release / "croissant.json").read_text())

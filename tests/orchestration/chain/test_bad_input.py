@@ -67,6 +67,7 @@ def test_a_snapshot_that_breaks_the_contract(hospital, home, case):
     assert code == 2
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_snapshot_that_grows_while_it_is_read(hospital, home, monkeypatch, shards):
     reads = "divide" if shards > 1 else "read_snapshot"

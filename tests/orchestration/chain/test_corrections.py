@@ -47,6 +47,7 @@ def expected(series):
     return found
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_corrected_values_are_no_changes_and_nobody_is_convicted(hospital, home, wrong, tmp_path):
     correct(hospital, wrong)
     hospital.declare()

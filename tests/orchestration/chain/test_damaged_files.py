@@ -44,6 +44,7 @@ CONTRACTS = {
 }
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("case", CONTRACTS)
 def test_a_contract_that_is_more_than_it_looks(tmp_path, case):
     text, words = CONTRACTS[case]
@@ -94,6 +95,7 @@ def test_a_working_file_that_is_damaged(hospital, home, case):
     assert code == 2
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, "no json"])
 def test_a_list_of_contracts_that_is_damaged_is_begun_anew(hospital, home, content):
     (home / "contracts.json").write_text(content)

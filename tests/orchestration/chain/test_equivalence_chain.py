@@ -35,6 +35,7 @@ def _folder(tmp_path):
     return folder
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, tmp_path):
     series = make(hospital.series(tmp_path / "home"), *RELEASES)
     for release in RELEASES:
@@ -96,6 +97,7 @@ def test_a_cut_that_is_too_small_is_not_published(hospital, tmp_path, monkeypatc
     assert not published(tmp_path / "home")
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_an_interrupted_release_is_made_again_on_the_state_before(hospital, tmp_path, monkeypatch):
     monkeypatch.setenv("REPUBLISH_KEY", "a key for two homes alike")
     whole = make(hospital.series(tmp_path / "whole"), *RELEASES)

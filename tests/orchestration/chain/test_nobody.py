@@ -24,6 +24,7 @@ def uneven(hospital):
     return hospital
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("shards", [1, 2])
 @pytest.mark.parametrize("principle", WAITING, ids=lambda one: one["name"])
 def test_a_release_in_which_everybody_would_wait_is_refused(uneven, tmp_path, principle, shards):

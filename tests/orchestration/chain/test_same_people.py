@@ -93,6 +93,7 @@ def test_the_way_out_that_it_names_gives_nobody_away(hospital, home):
     assert known_for_certain(home, ("hospital", "v1"), ("hospital", "v2")) == 0
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_both_together_give_people_away_and_an_audit_of_both_says_so(hospital, home, tmp_path):
     """What the rule prevents: a single value is left for people of whom each product leaves three."""
     make(clinic(hospital, home, same_people=SEPARATE), FIRST, SECOND)
@@ -236,6 +237,7 @@ def published_before(hospital, home, tmp_path, **keys):
         (home / f"private/{product}/v1" / NOTED).unlink()
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_products_that_were_published_before_are_recognised_by_their_snapshots(hospital, home, tmp_path):
     published_before(hospital, home, tmp_path, keep_private=1)
     ever = {name for release in RELEASES for name in hospital.snapshot(release)["patient_id"]}

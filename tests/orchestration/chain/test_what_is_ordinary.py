@@ -378,6 +378,7 @@ def telling(hospital):
     return hospital
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_release_of_which_too_much_is_guessed(telling, tmp_path):
     home = tmp_path / "new"
     series = make(telling.declare(expect={"guessed": 1, "changed": 1}).series(home), FIRST, SECOND)
@@ -463,6 +464,7 @@ def load(hospital, release):
         database.execute("DROP VIEW delivered")
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_query_that_answers_no_row_waits(queried, tmp_path):
     series = make(queried.series(tmp_path / "new home"), FIRST)
     assert not has_arrived(series, SECOND)

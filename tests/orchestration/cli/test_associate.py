@@ -64,6 +64,7 @@ def test_each_value_has_its_slopes_differences_and_means_or_it_is_said_that_they
     assert "P0" not in "\n".join(lines)  # nobody's identifier
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("misfit", "little", "said"),
     [
@@ -83,6 +84,7 @@ def test_it_is_said_how_far_to_trust_what_is_told(misfit, little, said, exact, r
     assert said in " ".join(lines)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("words", "said"),
     [

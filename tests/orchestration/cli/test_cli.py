@@ -313,6 +313,7 @@ sys.addaudithook(hook)
 """
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_run_that_is_refused_tells_what_it_did(one_run):
     _, told = one_run
     assert told.returncode == 2

@@ -53,6 +53,7 @@ def staff(tmp_path_factory):
     return people.with_columns(pl.col("born").str.to_date()), make(series, DATE).published(DATE)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("where", "meant"),
     [
@@ -150,6 +151,7 @@ def test_nobody_is_an_empty_table(form, said, staff, republish):
     assert (json.loads("\n".join(out)) if form == "json" else "\n".join(out)) == said
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_everybody_is_counted_where_people_wait_together(republish, hospital, tmp_path):
     """Thirty people of one value come: all new people wait, and the others are a part of the table."""
     hospital.declare(principle={"on_ineligible": "wait"})
@@ -188,6 +190,7 @@ def test_everybody_is_counted_where_people_wait_together(republish, hospital, tm
     assert republish("estimate", first, "--everybody") == republish("estimate", first)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("form", list(command.Form))
 def test_people_held_back_are_named(form, republish, hospital, tmp_path):
     hospital.declare(principle={"on_ineligible": "wait"})

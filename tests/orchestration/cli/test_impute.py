@@ -36,6 +36,7 @@ def test_each_table_has_the_people_of_every_group_with_values_of_their_group(fol
     assert not first.equals(second)
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_same_seed_gives_the_same_tables_as_parquet_and_csv(folder, tmp_path, republish):
     names = {"a.parquet": 1, "b.parquet": 1, "c.csv": 1, "d.parquet": 2}
     for name, seed in names.items():

@@ -111,6 +111,7 @@ def test_each_dialect_becomes_releases_without_an_edit(republish, deliver, tmp_p
     assert declared.releases.cron == "0 0 1 1,7 *"
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_command_itself_releases_what_was_drafted(republish, deliver, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     republish("init", deliver(separator=";", decimal=",", dates="%d.%m.%Y"), "--yes")

@@ -147,6 +147,7 @@ def test_audit_status_and_publication_count_who_is_left_out_of_all_releases(repu
     assert f"{stated[0]['left_out']['ward']} without ward" in _report(series, FIRST, stated[0])
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, clinic):
     contract, home = write(clinic, declared()), clinic / "home"
     assert republish("release", contract, "--home", home)[0] == 0
@@ -225,6 +226,7 @@ class TestRefused:
         assert "missing: publish" in said
         assert "missing: leave_out" in said
 
+    @pytest.mark.slow("makes and audits many releases")
     @pytest.mark.parametrize("shards", [1, 3])
     @pytest.mark.parametrize("rule", ["publish", "leave_out"])
     @pytest.mark.parametrize("column", ["age", "sex", "disease"])
@@ -263,6 +265,7 @@ class TestRefused:
         )
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_condition_that_finds_missing_labels_without_a_word_of_them_is_told_so(republish, clinic):
     contract, home = write(clinic, declared("exact")), clinic / "home"
     assert republish("release", contract, "--through", FIRST, "--home", home)[0] == 0
@@ -282,6 +285,7 @@ def test_a_condition_that_finds_missing_labels_without_a_word_of_them_is_told_so
     assert found == there.filter(pl.col("sex").fill_null("F") == "F").height
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("where", ["sex = true", "sex in (1, 2)", "1 <> sex"])
 def test_a_number_beside_a_label_is_said_in_words(republish, clinic, where):
     contract, home = write(clinic, declared()), clinic / "home"

@@ -47,6 +47,7 @@ def loaded_by(script, *words):
     return lines, set(answer["loaded"])
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("module", ["contracts.contract_file", "series.series", "cli.releasing"])
 def test_a_contract_is_read_and_its_series_looked_at_without_what_computes(module):
     script = (

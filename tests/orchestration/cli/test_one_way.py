@@ -125,6 +125,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(("harm", "code", "words"), REFUSED)
 def test_what_release_refuses_validate_refuses(hospital, home, told, harm, code, words):
     harm(hospital, home)
@@ -150,6 +151,7 @@ def test_a_candidate_whose_audit_fails_would_not_be_released(told, monkeypatch):
     assert "would be released" not in said
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_what_is_said_of_a_release_is_what_it_is(told):
     code, said = told("validate")
     line = next(line for line in said.splitlines() if "would be released" in line)

@@ -63,6 +63,7 @@ def test_a_release_says_its_steps(hospital, home):
     assert steps == ["reading its snapshot", "making groups", "attacking them", "publishing it"]
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_seconds_of_a_release_are_the_sum_of_what_they_were_spent_on(republish, hospital, home):
     _, (line,), err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
     total, spent = re.search(r"([\d.]+) s \((.*)\)", line).groups()

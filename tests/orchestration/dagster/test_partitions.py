@@ -121,6 +121,7 @@ def the_same_dates(file, first, at):
         assert calendar_of(file).due == by_dagster(file, moment), (file.contract.releases.cron, moment)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("cron", WRITTEN)
 def test_the_dates_of_a_schedule_are_dagsters_partitions(cron, at):
     assert schedule_fault(cron, FIRST) is None

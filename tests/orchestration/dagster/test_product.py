@@ -261,6 +261,7 @@ def test_a_backfill_of_a_part_that_fails_publishes_nothing(hospital, instance, t
     assert published(series.home.path) == {}
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_rematerializing_a_published_release_verifies_it(series, instance):
     before = published(series.home.path)
     assert run(series, instance, SECOND).success
@@ -290,6 +291,7 @@ ALL = (12, 12)
 """Of as many checks, so many passed."""
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_every_evaluation_has_its_release(series, instance):
     """In a range of one, as a backfill of one date is, in a longer one, and in a run of one."""
     assert run(series, instance, SECOND, SECOND).success
@@ -301,6 +303,7 @@ def test_every_evaluation_has_its_release(series, instance):
     assert evaluations(series, instance) == {}
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_backfill_after_a_changed_parameter_leaves_published_releases_and_makes_the_next(
     hospital, series, instance
 ):
@@ -422,6 +425,7 @@ def mutant(change, from_release=""):
     return replace(principle, release=release)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("change", "promise"),
     [
@@ -693,6 +697,7 @@ def test_the_daemon_ends_runs_whose_process_is_gone_and_only_those(hospital, hom
         assert workers.files(series.home) == [alive]
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_whoever_makes_the_steps_of_a_run_is_at_work_on_it(hospital, home):
     """Also if the daemon launched it, or a backfill did, whose runs are of another job."""
     series = hospital.series(home)

@@ -70,6 +70,7 @@ def test_of_two_series_with_other_readers_each_keeps_its_assets(hospital, home):
     assert shown.partitions_def.get_partition_keys() == [FIRST]
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_materializations_of_a_release_of_the_same_date_are_kept_apart(hospital, home, superseding):
     with dagster_instance(superseding.home) as instance:
         hospital.declare()
@@ -92,6 +93,7 @@ def test_a_run_of_an_earlier_series_is_not_executed_again_for_this_one(supersedi
     assert not superseding.published_folder.exists()
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_series_may_have_any_name(hospital, home, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", str(home))
     named = hospital.declare(series="2024.v-2", supersedes="v1", expect={"changed": 0.5}).series(home)

@@ -150,6 +150,7 @@ def test_the_figures_are_those_of_an_attack_of_our_own(series, said):
     assert folders[stated.index(max(stated))].name in counterfeits
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_demo_has_every_case_and_the_attack_works_only_without_republish(said):
     attack, ours, counterfeits, returns, changes = map(figures, said)
     assert attack[2] > attack[5] > 0
@@ -173,6 +174,7 @@ def test_a_single_release_has_nothing_to_be_intersected_with(tmp_path):
     assert what_an_attacker_learns(make(Series(load_contract(make_demo(tmp_path)), home), "2024-01-01")) == []
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_the_readme_shows_the_sentences_of_the_demo():
     """Counterfeits depend on the secret key of a home, and are the README's own."""
     readme = (package_file("data_contracts").parent / "README.md").read_text()

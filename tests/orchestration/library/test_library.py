@@ -208,6 +208,7 @@ def test_a_state_goes_on_with_its_own_releases_alone(tmp_path, key, changes):
     rp.release(table, rp.Contract.of(DECLARED), rp.State.load(tmp_path), date="2026-02-01")
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("change", "measure", "kind"),
     [

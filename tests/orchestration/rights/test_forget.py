@@ -92,6 +92,7 @@ def test_nothing_is_left_of_them(home, series, people):
     assert traces(home, people, own) == set()
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_nothing_is_left_of_them_among_the_clues_by_which_values_are_guessed(hospital, tmp_path, people):
     series = make(hospital.declare(expect={"guessed": 1}).series(tmp_path / "new"), FIRST, SECOND)
     own, common = pseudonyms_of(series, people)
@@ -373,6 +374,7 @@ def test_a_series_that_is_begun_goes_on_from_another_without_them(hospital, home
     make(begun, FIRST)
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_each_series_says_for_itself_when_they_were_forgotten(hospital, home, series, people):
     """Another series is further: the next release of this one is made with them all the same."""
     other = hospital.declare(series="v2", separate_readers=True).series(home)

@@ -130,6 +130,7 @@ def test_whoever_is_back_and_not_yet_published_is_not_absent(hospital, home):
     assert not absent(series).persons.len()
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("never_again", [True, False])
 def test_the_rule_reaches_people_of_whom_no_identifier_is_left(
     hospital, home, members, never_again, tmp_path

@@ -179,6 +179,7 @@ def test_a_release_that_is_out_is_made_again_as_it_was(hospital, home, backup, e
     assert published(machine) == published(home)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("changed", ["the snapshot", "the contract"])
 def test_another_release_than_the_one_that_is_out_is_refused(
     hospital, home, backup, elsewhere, machine, changed

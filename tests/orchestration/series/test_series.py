@@ -73,6 +73,7 @@ def test_parameters_may_change_from_the_next_release_on(hospital, home):
     assert all(len(after[person]) >= 4 for person in new)
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_series_whose_m_was_raised_keeps_what_it_promised(hospital, home):
     """Each person is judged by what their first release promised: an auditor finds nothing broken."""
     series = make(hospital.declare(principle={"m": 4}).series(home), THIRD)
@@ -135,6 +136,7 @@ def test_without_its_private_folder_a_release_still_is_not_made_with_other_param
     assert (found.parameters["m"], found.not_applied) == (3, ("parameters",))
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_a_release_is_not_published_after_a_candidate_it_was_not_built_on(hospital, tmp_path):
     """Or people would have two signatures, one of them in a release that never was."""
     series = hospital.series(tmp_path / "home")

@@ -105,6 +105,7 @@ def rows(text, separator=","):
     return [(row["id"], row["disease"]) for row in found]
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("dialect", READ)
 def test_what_can_be_read_in_one_way_is_read_so(dialect, readers):
     source = ", final_newline: false" if "no" in dialect and "line end" in dialect else ""

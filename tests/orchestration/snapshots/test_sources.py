@@ -274,6 +274,7 @@ class TestWhatIsRead:
         )
         assert read_snapshot(in_postgresql(query), "2024-01-01").height == 1
 
+    @pytest.mark.slow("makes and audits many releases")
     @pytest.mark.parametrize("zone", ["UTC", "America/Lima", "Pacific/Auckland"])
     def test_no_time_zone_of_the_machine_decides_who_is_in_it(self, in_duckdb, tmp_path, zone):
         people = PEOPLE.with_columns(moment=pl.Series(MOMENTS))
@@ -346,6 +347,7 @@ def changed(**columns):
 
 
 class TestWhatIsRefused:
+    @pytest.mark.slow("makes and audits many releases")
     @pytest.mark.parametrize(
         ("people", "words"),
         [
@@ -744,6 +746,7 @@ class TestQueriesThatFail:
         assert not [disease for disease in PEOPLE["disease"] if disease in message]
 
     # A query that may name a file is asked in another process.
+    @pytest.mark.slow("makes and audits many releases")
     @pytest.mark.parametrize("more", ["", " WHERE '*.csv' <> ''"])
     def test_nor_is_it_after_many_rows(self, in_duckdb, capfd, more):
         numbers = f"range(300000) AS numbers(n){more}"
@@ -757,6 +760,7 @@ class TestQueriesThatFail:
         assert said in str(refused.value)
         assert "gout" not in "".join(capfd.readouterr())
 
+    @pytest.mark.slow("makes and audits many releases")
     @pytest.mark.parametrize(
         ("query", "said"),
         [
@@ -776,6 +780,7 @@ class TestQueriesThatFail:
         assert said in message.replace('"', "'")
         assert not [value for value in [*PEOPLE["disease"], "34000"] if value in message]
 
+    @pytest.mark.slow("makes and audits many releases")
     def test_a_relative_path_begins_in_the_contracts_folder(self, in_duckdb, tmp_path, monkeypatch):
         """DuckDB itself would take the file of that name in the working folder."""
         (tmp_path / "elsewhere").mkdir()
@@ -1074,6 +1079,7 @@ class TestWhatChangesWhileItIsRead:
 
         self.refuse(in_duckdb(), one_more, f"{CHANGED}; .* in one transaction")
 
+    @pytest.mark.slow("makes and audits many releases")
     def test_a_file_that_a_query_reads(self, hospital, tmp_path):
         PEOPLE.write_csv(tmp_path / "people.csv")
         query = "FROM read_csv('people.csv', all_varchar = true)"
@@ -1164,6 +1170,7 @@ class TestWhetherASnapshotHasArrived:
         with pytest.raises(SnapshotError, match=r"there is no such database; correct source\.dsn"):
             snapshot_exists(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"), RELEASE)
 
+    @pytest.mark.slow("makes and audits many releases")
     def test_a_file_that_a_query_names_by_the_release(self, hospital, tmp_path):
         query = "SELECT * FROM read_parquet('snapshots/' || :release || '.parquet')"
         contract_file = hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}")

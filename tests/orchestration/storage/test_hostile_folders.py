@@ -106,6 +106,7 @@ TAMPERED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("what", TAMPERED)
 def test_a_folder_with_more_than_a_release_is_refused_in_one_plain_line(what, series):
     tamper, said = TAMPERED[what]

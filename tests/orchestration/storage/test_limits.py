@@ -102,6 +102,7 @@ def test_a_list_that_is_too_long_is_refused_before_anything_is_made_of_it(monkey
             yaml_text.parse_yaml(text.encode(), "clinic.yaml")
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     "text", ["a: [b", "a: *b", "a: \xff", "a: 1\na: 2", "[" * 3000, "- " * 3000, "a: !!int x", ""]
 )

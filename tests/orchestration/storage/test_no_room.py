@@ -152,6 +152,7 @@ def test_dagsters_tables_and_the_history_ask_for_room_and_for_nothing_else(tmp_p
     assert f"{told.value}" == f"{tmp_path / 'history.duckdb'}: {says}: what is published is untouched"
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 @pytest.mark.parametrize("words", [("schema",), ("status", "--help"), ("verify",)])
 def test_an_output_that_finds_no_room_is_one_line_with_the_way_out(home, words):

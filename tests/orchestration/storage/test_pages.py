@@ -25,6 +25,7 @@ def test_whole_tables_are_decodable(table):
     assert read_file(table, "here")[0].equals(pl.read_parquet(table))
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_no_changed_byte_ends_the_process(table, tmp_path):
     """Every byte of the pages' headers is among the bytes; 191 is the highest byte of a negative number."""
     content = table.read_bytes()

@@ -45,6 +45,7 @@ def test_the_releases_verify_and_their_parts_are_the_rows_of_the_whole_tables(se
         assert "`microdata/part-*.parquet`" in (folder / "README.md").read_text()
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_estimates_are_those_of_whole_tables_with_republish_and_without(series, monkeypatch):
     folder = series.published_folder
     whole = estimate(folder, "age >= 40", by="sex")
@@ -58,6 +59,7 @@ def test_estimates_are_those_of_whole_tables_with_republish_and_without(series, 
         assert connection.sql(asked).pl().rows() == whole.drop("sex").cast({"release": pl.Date}).rows()
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_changes_and_copies_are_those_of_whole_tables(series):
     folder = series.published_folder
     whole = estimate(folder, change=True), imputed(folder, copies=1, seed=3)
@@ -66,6 +68,7 @@ def test_changes_and_copies_are_those_of_whole_tables(series):
     assert imputed(folder, copies=1, seed=3).equals(whole[1])
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("private", [True, False])
 def test_an_audit_finds_what_it_finds_in_whole_tables(series, hospital, tmp_path, private):
     whole = audited(hospital, series, tmp_path / "whole", private=private)
@@ -78,6 +81,7 @@ def test_an_audit_finds_what_it_finds_in_whole_tables(series, hospital, tmp_path
     assert parts == whole
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_an_audit_sees_parts_in_another_order_and_more_in_one_of_them(series, hospital, tmp_path, divided):
     first, second = (divided / "microdata" / part_name(number) for number in range(2))
     content = first.read_bytes()

@@ -187,6 +187,7 @@ def vouch(folder):
     (folder / "SHA256SUMS").write_text(sums(folder, manifest))
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_an_audit_acquits_the_texts_and_their_words_once_the_contract_changed(
     hospital, series, tmp_path, monkeypatch
 ):

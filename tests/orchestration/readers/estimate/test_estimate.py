@@ -104,6 +104,7 @@ def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
         assert connection.sql("FROM estimate(disease = 'flu')").pl().drop("split").equals(found)
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_what_changed_is_the_difference_of_two_releases(series):
     found = estimate(series.published_folder, "age < 50", by="disease", change=True)
     counts = estimate(series.published_folder, "age < 50", by="disease")
@@ -178,6 +179,7 @@ def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mi
         assert error <= mixed
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
     """People are matched in the order of their quasi-identifiers: a woman of each may have the same value."""
     (_, _, _, few, *_), *_ = women(400, 40)
@@ -218,6 +220,7 @@ def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lac
     assert np.mean(right) > 0.93
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_values_that_are_declared_as_whole_numbers_are_counted(hospital, tmp_path):
     names = load_contract(hospital.contract).contract.sensitive.values
     codes = list(range(1, len(names) + 1))
@@ -231,6 +234,7 @@ def test_values_that_are_declared_as_whole_numbers_are_counted(hospital, tmp_pat
     assert isclose(fewer, counts.filter(pl.col("disease") < 3)["people"].sum(), abs_tol=0.2)
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_combinations_of_values_are_counted_and_add_up(folder):
     both = estimate(folder, "age >= 50", by=["sex", "disease", "sex"])
     assert both.columns[:4] == ["release", "sex", "disease", "people"]
@@ -310,6 +314,7 @@ def test_somebody_is_at_either_end_of_an_interval(tmp_path, alike):
         assert isclose(inside, between / total, rel_tol=1e-4, abs_tol=1e-6)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("domain", [[0.0, 1.0], [0, 10_000_000], [0, 1000]])
 def test_of_three_people_one_is_at_either_end_however_many_values_there_are(tmp_path, domain):
     """Ends of hardly any mass were lost in rounding, and all three were taken to be inside."""
@@ -398,6 +403,7 @@ def test_groups_of_all_signatures_err_alike_where_people_are_matched_in_order(pu
     assert np.mean(errors) < 2.5 * np.mean(off)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("published", ["generalization", "anatomy"])
 @pytest.mark.parametrize(("reach", "regions"), [(3, 8), (800, 1)])
 def test_regions_are_no_narrower_than_their_groups(published, reach, regions):
@@ -519,6 +525,7 @@ def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_pe
     assert np.median(error) * 1.96 < 10 * np.median(off)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("asked", ["income", "income / 2 + 7"])
 def test_a_mean_is_as_uncertain_as_where_in_its_cell_a_round_number_is(tmp_path, asked):
     rng, people = np.random.default_rng(1), 3000
@@ -804,6 +811,7 @@ def test_a_column_to_split_by_is_one_with_few_values(folder, monkeypatch):
         estimate(folder, by=["zipcode", "age"])
 
 
+@pytest.mark.slow("makes and audits many releases")
 def test_people_are_counted_by_an_expression(folder):
     by_ten = estimate(folder, "sex = 'F'", by="age // 10")
     assert by_ten.columns[:2] == ["release", "age // 10"]

@@ -48,6 +48,7 @@ def some(table, count, group=None):
     return first.with_columns(pl.col("release").str.to_date()).cast(table.schema)
 
 
+@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("what", IMPOSSIBLE)
 def test_no_number_comes_of_what_no_release_has(what, series):
     name, tamper = IMPOSSIBLE[what]
