@@ -4,16 +4,13 @@ Made-up census people under m-invariance (m = 10), 1 % of them replaced before t
 are made by the command `republish release`. *Memory* is the most that the command, its workers and Great
 Expectations had together: the sum of their proportional set sizes, read from /proc five times a second. A run
 that exceeds the limit is ended. *Dividing* has the start of the command in it; *groups* is making, attacking
-and judging all shards. *Ranges* is the time in which one process cuts the whole into ranges and says who
-writes what; *merging* is sorting, numbering and writing them. *Noting* is comparing all files with their
-digests and noting who is published, *publishing* the rest, with the end of the command. Seconds are longer
-where a machine is busy with other work; CPU seconds are not.
+and judging all shards. *Merging* is sorting, numbering and writing their groups. *Noting* is comparing all
+files with their digests and noting who is published, *publishing* the rest, with the end of the command.
+Seconds are longer where a machine is busy with other work; CPU seconds are not.
 
-On paper, one process publishes as quickly as here. To cut ranges takes as long as here for each pair of a
-range and a shard: where few shards were measured, this is far too long. The executors share the rest.
-Each has four cores, and works on four shards, ranges or parts at a time. *GiB each* is what an executor
-takes, by what a process and each person of its shards are reckoned to take
-(`orchestration/engine/local.py`).
+On paper, one process merges and publishes as quickly as here, and the executors share the rest. Each has four
+cores, and works on four shards at a time. *GiB each* is what an executor takes, by what a process and each
+person of its shards are reckoned to take (`orchestration/engine/local.py`).
 """
 
 from __future__ import annotations
@@ -53,15 +50,15 @@ MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
 RELEASES = "2024-01-01", "2025-01-01"
 HEADINGS = (
     "", "seconds", "seconds per million", "CPU per million", "memory, MiB", "dividing", "checking", "delta",
-    "groups", "ranges", "merging", "noting", "publishing", "counterfeits", "published MiB", "private MiB",
+    "groups", "merging", "noting", "publishing", "counterfeits", "published MiB", "private MiB",
 )  # fmt: skip
 
 
 CORES_HERE, CORES = 2, 4
 """Cores that were measured on, and those of an executor on paper."""
-BY_ONE_PROCESS = "ranges", "publishing"
+BY_ONE_PROCESS = "merging", "publishing"
 """Steps that more executors do not make quicker."""
-BY_ALL = "dividing", "checking", "delta", "groups", "merging", "noting"
+BY_ALL = "dividing", "checking", "delta", "groups", "noting"
 """Steps that they share, by shards."""
 
 
@@ -106,13 +103,12 @@ def tables(
             alone = [[f"{whole:,} in one shard, release {at}", *row] for at, row in made]
         yield Table("Beside it: one shard, without a limit", HEADINGS, alone)
     largest = dict(zip(HEADINGS, rows[-1], strict=True))
-    yield from on_paper(largest, people[-1], shards[-1], CORES_HERE)
+    yield from on_paper(largest, people[-1], CORES_HERE)
 
 
 def on_paper(
     measured: Mapping[str, Any],
     measured_people: int,
-    measured_shards: int,
     cores_here: int,
     people: int = 1_000_000_000,
     shards: tuple[int, ...] = (250, 500, 1_000),
@@ -124,8 +120,8 @@ def on_paper(
     ----------
     measured
         A row by its headings.
-    measured_people, measured_shards, cores_here
-        How many people in how many shards it is about, and the cores that shared the work.
+    measured_people, cores_here
+        How many people it is about, and the cores that shared the work.
     people
         How many are to be released.
     shards, executors
@@ -134,8 +130,6 @@ def on_paper(
     times = people / measured_people
 
     def seconds(step: str, number: int, shared: int) -> float:
-        if step == "ranges":  # each range takes a slice of every shard
-            return float(measured[step]) * times * number / measured_shards
         if step in BY_ONE_PROCESS:
             return float(measured[step]) * times
         rounds = math.ceil(number / (shared * CORES))
@@ -182,7 +176,7 @@ def _releases(
         committed, private = series.record(release), series.private(release)
         assert committed is not None
         assert committed.counts is not None
-        ranges, merging = (committed.seconds.get(step, 0.0) for step in ("ranges", "merging"))
+        merging = committed.seconds.get("merging", 0.0)
         folders = shard_folders(private)
         divided = min((one / PEOPLE).stat().st_mtime for one in folders)
         taken = (private / KEPT).stat().st_mtime
@@ -197,8 +191,7 @@ def _releases(
             divided - began,
             taken - divided,
             compared - taken,
-            made - compared - ranges - merging,
-            ranges,
+            made - compared - merging,
             merging,
             noted - made,
             began + spent.seconds - noted,

@@ -1,4 +1,4 @@
-"""Tables sorted by DuckDB, which takes so much memory and then goes on on disk, and the keys of that order.
+"""Tables put in order by DuckDB, which takes so much memory and then goes on on disk.
 
 Texts are in the order of their bytes, lists in that of their first entries that differ; null comes first.
 """
@@ -6,60 +6,35 @@ Texts are in the order of their bytes, lists in that of their first entries that
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 
 MEMORY = "2GB"
 """Memory of a sort before it goes on on disk."""
-KEY = "key"
-"""Bytes, in whose order rows are in order."""
 
 
-def sorted_table(
-    rows: pl.DataFrame,
-    by: Sequence[str],
-    folder: Path,
-    since: bytes | None = None,
-    until: bytes | None = None,
-) -> pl.DataFrame:
-    """The rows of a table in the order of some columns.
+def in_order(tables: Iterable[pl.DataFrame], folder: Path, rows: int) -> Iterator[pl.DataFrame]:
+    """The rows of several tables in the order of all their columns, the first column first.
 
     Parameters
     ----------
+    tables
+        At least one; all have the same columns. They are read one at a time.
     folder
         Where the sort goes on when its memory is full; nothing is left there.
-    since, until
-        Only rows whose key (`keys_of`) is at least the one and less than the other; None for no limit.
+    rows
+        So many come at a time, about; where there are none, one table without rows.
     """
-    limits = [(">=", since), ("<", until)]
-    wanted = [f"{_key(by)} {sign} unhex('{key.hex()}')" for sign, key in limits if key is not None]
-    order = ", ".join(f'"{column}" ASC NULLS FIRST' for column in by)
-    with _relation(rows, folder) as table:
-        found = table.filter(" AND ".join(wanted)) if wanted else table
-        return _fetched(found.order(order))
-
-
-def keys_of(rows: pl.DataFrame, by: Sequence[str], folder: Path) -> pl.Series:
-    """Bytes for each row of a table, sorted: of two rows, the first in order has the lesser bytes."""
-    with _relation(rows, folder) as table:
-        return _fetched(table.project(f"{_key(by)} AS {KEY}"))[KEY].sort()
-
-
-def _key(by: Sequence[str]) -> str:
-    columns = ", ".join(f"\"{column}\", 'ASC NULLS FIRST'" for column in by)
-    return f"create_sort_key({columns})"
-
-
-def _fetched(table: duckdb.DuckDBPyRelation) -> pl.DataFrame:
-    return pl.DataFrame(pl.from_arrow(table.to_arrow_table()))
-
-
-@contextmanager
-def _relation(rows: pl.DataFrame, folder: Path) -> Iterator[duckdb.DuckDBPyRelation]:
+    rest = iter(tables)
+    first = next(rest)
+    columns = first.to_arrow().schema
+    batches = (batch for one in chain([first], rest) for batch in one.to_arrow().to_batches())
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY,
         "threads": pl.thread_pool_size(),  # those that a worker has of the machine's
@@ -67,8 +42,15 @@ def _relation(rows: pl.DataFrame, folder: Path) -> Iterator[duckdb.DuckDBPyRelat
         "preserve_insertion_order": "false",
         "autoinstall_known_extensions": "false",
     }
+    order = ", ".join(f'"{column}" ASC NULLS FIRST' for column in first.columns)
+    is_empty = True
     try:
         with closing(duckdb.connect(config=settings)) as connection:
-            yield connection.from_arrow(rows.to_arrow())
+            unordered = connection.from_arrow(pa.RecordBatchReader.from_batches(columns, batches))
+            for batch in unordered.order(order).to_arrow_reader(rows):
+                is_empty = False
+                yield pl.DataFrame(pl.from_arrow(batch))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    if is_empty:
+        yield first.clear()

@@ -1,4 +1,4 @@
-"""Shards merged range by range: the same bytes however many ranges there are, and whatever is interrupted."""
+"""Shards merged in one stream: the same bytes however much comes at a time, and whatever is interrupted."""
 
 import stat
 
@@ -8,7 +8,7 @@ import pytest
 from republish.anonymize.errors import HomeError
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain import merging
-from republish.orchestration.chain.merging import MERGING, merge_shards, ranges_of, write_groups
+from republish.orchestration.chain.merging import MERGING, merge_shards, write_groups
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.series.shards import shards_of
 from republish.orchestration.storage import parts
@@ -63,34 +63,29 @@ def released(request, hospital, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def in_ranges(monkeypatch):
-    """Ranges of so few people that many parts have rows of several."""
+def few_at_a_time(monkeypatch):
+    """So few groups at a time that many parts have rows of several batches."""
 
-    def cut(people=100, every=2):
-        monkeypatch.setattr(merging, "PEOPLE_OF_A_RANGE", people)
-        monkeypatch.setattr(merging, "EVERY", every)
+    def cut(groups=7):
+        monkeypatch.setattr(merging, "AT_A_TIME", groups)
 
     return cut
 
 
-def test_no_byte_depends_on_the_ranges_or_on_where_groups_that_are_alike_are_cut(
-    released, in_ranges, tmp_path
-):
+def test_no_byte_depends_on_how_many_groups_come_at_a_time(released, few_at_a_time, tmp_path):
     released.deal(tmp_path / "whole")
-    assert len(ranges_of(released.series, FIRST, tmp_path / "whole")[0]) == 1
     expected = released.merge(tmp_path / "whole")
     first = f"candidate-{released.names[0]}/"
     assert sum(name.startswith(first) for name in expected) > 4
-    for people, every in ((40, 1), (90, 2), (25, 5)):
-        in_ranges(people, every)
-        folder = tmp_path / f"{people} {every}"
+    for groups in (1, 7, 40):
+        few_at_a_time(groups)
+        folder = tmp_path / f"{groups}"
         released.deal(folder)
-        assert len(ranges_of(released.series, FIRST, folder)[0]) > 5
         assert released.merge(folder) == expected
 
 
-def test_groups_that_are_alike_are_in_the_order_of_their_shards(released, in_ranges, tmp_path):
-    in_ranges(people=25, every=1)
+def test_groups_that_are_alike_are_in_the_order_of_their_shards(released, few_at_a_time, tmp_path):
+    few_at_a_time(groups=3)
     released.deal(tmp_path / "merged")
     released.merge(tmp_path / "merged")
     own = [
@@ -106,8 +101,8 @@ def test_groups_that_are_alike_are_in_the_order_of_their_shards(released, in_ran
     )
 
 
-def test_a_release_of_nobody_has_one_part_without_rows_for_each_table(released, in_ranges, tmp_path):
-    in_ranges()
+def test_a_release_of_nobody_has_one_part_without_rows_for_each_table(released, few_at_a_time, tmp_path):
+    few_at_a_time()
     released.deal(tmp_path / "merged", nobody_in=range(SHARDS))
     found = released.merge(tmp_path / "merged")
     tables = {name for name in found if name.startswith("candidate-")}
@@ -118,10 +113,10 @@ def test_a_release_of_nobody_has_one_part_without_rows_for_each_table(released, 
         assert table.schema == released.tables[name].schema
 
 
-def test_shards_without_groups_are_merged_with_others(released, in_ranges, tmp_path):
+def test_shards_without_groups_are_merged_with_others(released, few_at_a_time, tmp_path):
     released.deal(tmp_path / "whole", nobody_in=[0, 2])
     expected = released.merge(tmp_path / "whole")
-    in_ranges()
+    few_at_a_time()
     released.deal(tmp_path / "merged", nobody_in=[0, 2])
     assert released.merge(tmp_path / "merged") == expected
     for name, table in released.tables.items():
@@ -139,62 +134,53 @@ class Twice:
             yield first
 
 
-class Ends(Twice):
-    """An engine that ends after so many jobs, of all that it is given."""
-
-    def __init__(self, jobs):
-        self.left = jobs
-
-    def run(self, function, jobs, people=0, what="shard"):
-        for job in jobs:
-            self.left -= 1
-            if self.left < 0:
-                raise HomeError("ended")
-            yield function(job)
+def ends(*_):
+    raise HomeError("ended")
 
 
-def test_what_is_begun_twice_is_written_alike(released, in_ranges, tmp_path, monkeypatch):
+def test_what_is_begun_twice_is_written_alike(released, few_at_a_time, tmp_path, monkeypatch):
     released.deal(tmp_path / "once")
     expected = released.merge(tmp_path / "once")
-    in_ranges()
+    few_at_a_time()
     released.deal(tmp_path / "twice")
     monkeypatch.setattr(merging, "the_engine", Twice)
     assert released.merge(tmp_path / "twice") == expected
 
 
+@pytest.mark.parametrize("at", ["in_order", "write_table", "write_linkage", "sync"])
 def test_merging_that_is_interrupted_leaves_nothing_that_counts_and_is_begun_anew(
-    released, in_ranges, tmp_path, monkeypatch
+    released, few_at_a_time, tmp_path, monkeypatch, at
 ):
     folder = tmp_path / "merged"
     released.deal(tmp_path / "whole")
     expected = released.merge(tmp_path / "whole")
-    in_ranges()
+    few_at_a_time()
     released.deal(folder)
-    ranges, _ = ranges_of(released.series, FIRST, folder)
-    for jobs in (0, 1, len(ranges), len(ranges) + 3):
-        with monkeypatch.context() as patch:
-            patch.setattr(merging, "the_engine", lambda jobs=jobs: Ends(jobs))
-            with pytest.raises(HomeError, match="ended"):
-                released.merge(folder)
-        assert not [*folder.glob("candidate-*"), *folder.rglob("*.partial")]
+    with monkeypatch.context() as patch:
+        patch.setattr(merging, at, ends)
+        with pytest.raises(HomeError, match="ended"):
+            released.merge(folder)
+    assert not [*folder.rglob("*.partial")]
+    if at != "sync":
+        assert not [*folder.glob("candidate-*")]
     stale = folder / MERGING / f"candidate-{released.names[0]}"  # of a process that was killed
     stale.mkdir(parents=True)
     (stale / "part-0099.parquet").touch()
     assert released.merge(folder) == expected
 
 
-def test_everything_that_is_merged_is_its_owner_s_alone(released, in_ranges, tmp_path, monkeypatch):
+def test_everything_that_is_merged_is_its_owner_s_alone(released, few_at_a_time, tmp_path, monkeypatch):
     seen = {}
 
     def look(_folder):
         for path in tmp_path.joinpath("merged").rglob("*"):
             seen[path] = stat.S_IMODE(path.stat().st_mode)
 
-    in_ranges()
+    few_at_a_time()
     monkeypatch.setattr(merging, "sync", look)  # before what was worked with is deleted
     released.deal(tmp_path / "merged")
     released.merge(tmp_path / "merged")
-    assert {path.name for path in seen} >= {MERGING, "origins.parquet", "linkage.parquet", "keys.parquet"}
+    assert {path.name for path in seen} >= {MERGING, "origins", "000000.parquet", "linkage.parquet"}
     assert all(mode == (0o700 if path.suffix in ("", ".partial") else 0o600) for path, mode in seen.items())
 
 

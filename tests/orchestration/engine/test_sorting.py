@@ -1,11 +1,11 @@
-"""The order of rows, and the keys by which it is cut."""
+"""The order of rows, whatever table and batch they are in."""
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from republish.orchestration.engine.sorting import keys_of, sorted_table
+from republish.orchestration.engine.sorting import in_order
 
 TEXTS = st.none() | st.text("aZé\U0001f600\uffff\x01", max_size=3)
 NUMBERS = st.none() | st.integers(-2, 2)
@@ -35,22 +35,24 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("sorted")
 
 
-@given(st.lists(ROWS, min_size=1, max_size=12), st.permutations([*SCHEMA][:-1]), st.data())
-def test_rows_between_keys_are_a_stretch_of_the_whole_order(place, rows, columns, data):
-    """Also of those that are alike in all but the last column."""
+def in_one(tables, place, rows=100):
+    return pl.concat(in_order(tables, place / "spilled", rows))
+
+
+@given(st.lists(ROWS, max_size=12), st.permutations([*SCHEMA][:-1]), st.integers(0, 12), st.integers(1, 4))
+def test_rows_of_several_tables_are_in_the_order_of_one(place, rows, columns, cut, at_a_time):
+    """Also those that are alike in all but the last column."""
     table = pl.DataFrame([{**row, "at": at} for at, row in enumerate(rows)], schema=SCHEMA)
-    by = [*columns, "at"]
-    whole = sorted_table(table, by, place / "spilled")
-    keys = keys_of(table, by, place / "spilled").to_list()
-    assert keys == [keys_of(one, by, place / "spilled").item() for one in whole.iter_slices(1)]
-    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(rows) - 1)] * 2)))
-    found = sorted_table(table, by, place / "spilled", keys[start], keys[end])
-    assert found["at"].to_list() == whole["at"][start:end].to_list()
-    assert found.schema == whole.schema
+    table = table.select(*columns, "at")
+    whole = in_one([table], place)
+    assert in_one([table[cut:], table[:0], table[:cut]], place, at_a_time).equals(whole)
+    assert whole.schema == table.schema
+    assert sorted(whole["at"]) == table["at"].to_list()
 
 
 def test_null_comes_first_texts_by_their_bytes_and_lists_by_their_first_entries(tmp_path):
-    table = pl.DataFrame({"a": ["b", None, "é", "Z"], "b": [[2], [1], [], [1, 5]]})
-    assert sorted_table(table, ["a"], tmp_path / "spilled")["a"].to_list() == [None, "Z", "b", "é"]
-    assert sorted_table(table, ["b"], tmp_path / "spilled")["b"].to_list() == [[], [1], [1, 5], [2]]
+    texts = pl.DataFrame({"a": ["b", None, "é", "Z"]})
+    lists = pl.DataFrame({"b": [[2], [1], [], [1, 5]]})
+    assert in_one([texts], tmp_path)["a"].to_list() == [None, "Z", "b", "é"]
+    assert in_one([lists], tmp_path)["b"].to_list() == [[], [1], [1, 5], [2]]
     assert not [*tmp_path.iterdir()]
