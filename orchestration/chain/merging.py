@@ -17,7 +17,6 @@ import polars as pl
 from republish.anonymize.errors import HomeError
 from republish.anonymize.formats.format import Tables
 from republish.anonymize.principles import principle_of
-from republish.orchestration.chain.making import Clock
 from republish.orchestration.chain.snapshot import most_people
 from republish.orchestration.engine import the_engine
 from republish.orchestration.engine.sorting import in_order
@@ -67,10 +66,8 @@ def write_groups(shard: Shard, folder: Path, published: Tables, linkage: pl.Data
     write_working_table(folder / GROUPS, groups.select(pl.exclude(SHARD, NUMBER), SHARD, NUMBER))
 
 
-def merge_shards(series: Series, release: str, folder: Path, clock: Clock | None = None) -> dict[str, str]:
+def merge_shards(series: Series, release: str, folder: Path) -> dict[str, str]:
     """Merge the groups of all shards into the tables to be published, and number the shards' linkages alike.
-
-    `clock` is told what time it took (`merging`).
 
     Returns
     -------
@@ -109,8 +106,6 @@ def merge_shards(series: Series, release: str, folder: Path, clock: Clock | None
     for shard in shards_of(series):
         for name in (GROUPS, HOSTS):
             (shard.within(folder) / name).unlink()
-    if clock is not None:
-        clock.lap("merging")
     return digests
 
 

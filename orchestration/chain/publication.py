@@ -13,7 +13,7 @@ from republish.anonymize.contract import Product, QuerySource
 from republish.anonymize.errors import HomeError
 from republish.anonymize.principles import principle_of
 from republish.orchestration.catalogue.write import write_catalogues
-from republish.orchestration.chain.inputs import made_from
+from republish.orchestration.chain.candidate import made_from
 from republish.orchestration.chain.population_overlap import note_people, refuse_same_people
 from republish.orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identifiers_in
 from republish.orchestration.contracts.contract_file import ContractFile

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
-from republish.orchestration.chain.inputs import people_of
-from republish.orchestration.chain.making import draw_candidate
+from republish.orchestration.chain.shard import draw_candidate, people_of
 from republish.orchestration.engine import the_engine
 from republish.orchestration.series.release_record import ReleaseRecord, read_state
 from republish.orchestration.series.series import Series

@@ -26,18 +26,17 @@ from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.orchestration.chain.audit import ATTACK, Attacked, attack_candidate, broken_promises
+from republish.orchestration.chain.candidate import refuse_nobody, why_not_ordinary
 from republish.orchestration.chain.changes import declared, refuse_changes
 from republish.orchestration.chain.delta import beside_expected, changes_between, compare_people, why_odd
-from republish.orchestration.chain.making import (
+from republish.orchestration.chain.publication import describe, with_texts
+from republish.orchestration.chain.shard import (
     Remembered,
     candidate_of,
+    named_linkage,
     promised,
-    refuse_nobody,
-    why_not_ordinary,
     with_others,
 )
-from republish.orchestration.chain.publication import describe, with_texts
-from republish.orchestration.chain.shard import named_linkage
 from republish.orchestration.chain.snapshot import LEFT_OUT_STATED, Snapshot
 from republish.orchestration.library.contract import Contract
 from republish.orchestration.library.frames import as_frame

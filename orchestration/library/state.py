@@ -13,7 +13,7 @@ from republish.anonymize.contract import Product
 from republish.anonymize.errors import HomeError
 from republish.anonymize.people.randomness import derive_key
 from republish.anonymize.principle import state as principle
-from republish.orchestration.chain.making import Remembered
+from republish.orchestration.chain.shard import Remembered
 from republish.orchestration.chain.snapshot import KEPT, PEOPLE, Snapshot, kept_snapshot
 from republish.orchestration.series.release_record import (
     COMMITTED,

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from republish.anonymize.errors import HomeError, NotEligible, SnapshotError
-from republish.orchestration.chain import making
+from republish.orchestration.chain import candidate
 from republish.orchestration.chain.arrival import has_arrived
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
@@ -418,7 +418,7 @@ def test_no_verdict_on_the_share_of_counterfeits_is_no_release(hospital, home, m
     take_snapshot(series, THIRD)
     compare_snapshots(series, THIRD)
     ended = no_verdict("expected", "Great Expectations ended before it gave a verdict.")
-    monkeypatch.setattr(making, "judge", lambda *_: [ended])
+    monkeypatch.setattr(candidate, "judge", lambda *_: [ended])
     with pytest.raises(NotEligible, match="ended before it gave a verdict"):
         compute_candidate(series, THIRD)
     assert series.committed(THIRD) is None

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from republish.orchestration.chain import making
+from republish.orchestration.chain import shard
 from republish.orchestration.cli import terminal
 from republish.orchestration.dagster import webserver
 from republish.orchestration.dagster.instance import dagster_instance
@@ -127,10 +127,8 @@ def broken_algorithm(monkeypatch):
     def release(*_):
         raise ValueError("could not convert P00000001")
 
-    principle = making.principle_of
-    monkeypatch.setattr(
-        making, "principle_of", lambda contract: replace(principle(contract), release=release)
-    )
+    principle = shard.principle_of
+    monkeypatch.setattr(shard, "principle_of", lambda contract: replace(principle(contract), release=release))
 
 
 @pytest.mark.usefixtures("broken_algorithm")
