@@ -124,11 +124,6 @@ class Sensitive(ColumnOfPeople):
             raise ValueError("kind: number needs bins, the edges of the intervals that are published")
         if self.bins and (self.renamed or self.not_sensitive):
             raise ValueError("renamed and not_sensitive are for values, and not for bins: leave them out")
-        if self.level and self.renamed:
-            raise ValueError(
-                "renamed is for values that are published, and hierarchy names others: give the source's new"
-                " name a line of its own there"
-            )
         return self
 
     @field_validator("values")
@@ -156,6 +151,12 @@ class Sensitive(ColumnOfPeople):
         if twice := repeated(list(renamed.values())):
             raise ValueError(f"gives {twice} to two values: the source must call each one differently")
         values = info.data.get("values")
+        if renamed and info.data.get("level"):
+            own, source = next(iter(renamed.items()))
+            raise ValueError(
+                f"is for values that are published, and of the hierarchy a higher level is: give {source} a"
+                f" line of its own there, with the labels above {own}"
+            )
         if values is not None and (unknown := set(renamed) - set(values)):
             raise ValueError(f"names {min(unknown)}, which is not listed under sensitive.values")
         return renamed

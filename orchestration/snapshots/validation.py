@@ -42,6 +42,8 @@ NO_VALUES = (
     *("k.a.", "k. a.", "n.a.", "n. a.", "k/a", "keine angabe", "#null!", "(null)", r"\n", ""),
 )
 """Words for no value, in small letters, in files that people write, too."""
+SUMMER_AND_WINTER = 2
+"""Hours of UTC at which it is midnight in some place."""
 CORRECT = "correct them in the source, or"
 LIST_THEM = "list every value under sensitive.values"
 NOBODY_HAS_ONE = "nobody has one: fill them in the source, or take the column out of the contract"
@@ -51,9 +53,8 @@ FILL_IN = {
     " a value of its own, or missing: leave_out, which leaves these people out",
 }
 NAME_APART = {
-    "identifier": "a snapshot has one row for each person, and identifiers that differ by spaces, capital"
-    " letters or signs that nobody sees alone are one person's. If people have several rows (visits, claims),"
-    " say so (rows: several), or choose one of each in the source: the last one, say",
+    "identifier": "a snapshot has one row for each person. If people have several rows (visits, claims), say"
+    " so (rows: several), or choose one of each in the source: the last one, say",
     SPELT: "write a person's identifier in one way in the source, and that of another person otherwise",
     "row": "give each row its own in the source (spaces, capital letters and signs that nobody sees make no"
     " difference), or leave out what is there twice",
@@ -111,7 +112,8 @@ def _checks_of_column(column: DeclaredColumn, dtype: pl.DataType) -> Iterator[Ch
     if column.repeats and not dtype.is_nested():  # a list, say, is of a wrong type: nothing to compare
         again = ~is_lacking & _is_again(column, values, dtype)
         apart = NAME_APART.get(column.repeats, NAME_APART[column.role])
-        yield check("duplicates", again, column.repeats, apart)
+        is_person = column.role == "identifier" and column.repeats != SPELT
+        yield check("duplicates", again, column.repeats, _one_each if is_person else apart)
     yield check("wrong_type", ~is_lacking & read.is_null(), f"are not {column.kind}", _as_its_type)
     if column.inside is not None:
         outside = (~column.inside(read)).fill_null(value=False)
@@ -283,9 +285,39 @@ def _as_its_type(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
         has_decimals = is_whole and (text.cast(pl.Float64, strict=False) % 1 != 0).any()
         hint = "; of numbers with decimals, the domain has some, too: [0.0, 100.0]" if has_decimals else ""
         return f"{declare}{out}{hint}"
-    if getattr(dtype, "time_zone", None):
-        return f"of moments with a time zone, midnights of UTC are dates: {out}"
+    if column.written == "date" and isinstance(dtype, pl.Datetime):
+        return f"{_hours(snapshot[column.column], dtype)}{out}"
     return out
+
+
+def _hours(moments: pl.Series, dtype: pl.Datetime) -> str:
+    """A hint on moments that are no midnights: all may be midnights of another time zone."""
+    of_utc = "of moments with a time zone, midnights of UTC are dates"
+    moments = moments.dt.convert_time_zone("UTC") if dtype.time_zone else moments
+    times = moments.drop_nulls().dt.time().alias("time").value_counts(name="people").sort("time")
+    # A zone has one hour, and in summer another one.
+    if not 1 <= times.height <= SUMMER_AND_WINTER or (times["people"] < SEVERAL).any():
+        return f"{of_utc}: " if dtype.time_zone else ""
+    hours = " or ".join(f"{time:%H:%M}" for time in times["time"])
+    return (
+        f"{f'{of_utc}, and ' if dtype.time_zone else ''}all are at {hours}, as midnights of another zone are:"
+        " write days (in a query of duckdb: CAST(… AT TIME ZONE 'Europe/Berlin' AS DATE), say), or "
+    )
+
+
+def _one_each(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
+    """What to do about identifiers that several rows have, some of which may be spelt otherwise."""
+    dtype = snapshot.schema[column.column]
+    if not is_text(dtype):
+        return NAME_APART[column.role]
+    identifiers = snapshot.select(column.values(dtype).alias("identifier")).drop_nulls().unique()
+    form = normal_form(pl.col("identifier"))
+    alike = identifiers.height - identifiers.select(form.n_unique()).item()
+    alone = (
+        f"{alike:,} of them differ by spaces, capital letters or signs that nobody sees alone, and are taken"
+        " for the same: if they are two people, write one of them otherwise in the source; else "
+    )
+    return f"{alone if alike else ''}{NAME_APART[column.role]}"
 
 
 def _into_the_domain(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
