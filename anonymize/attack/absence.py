@@ -37,7 +37,7 @@ def attack_absence(seen: AttackInput, least: int | None, *, in_company: bool) ->
     company among people (`in_company`), all people of a signature may be held back, whatever their values
     are; if one of them is in its groups, these were not.
     """
-    if not seen.is_own_format or least is None:
+    if not seen.told.is_own_format or least is None:
         return AttackResult()
     here = seen.hosts if seen.is_linked else seen.covered.filter(pl.col("groups") > 0)
     absent = joined(seen.known.select("person", VALUE), here, how="anti")

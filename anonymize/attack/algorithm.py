@@ -35,7 +35,7 @@ def attack_algorithm(seen: AttackInput, most: float | None) -> AttackResult:
     if most is None:
         return AttackResult()
     people = seen.people.height
-    worst = _worst_posteriors(seen) if seen.publish is not None and seen.release == 1 else None
+    worst = _worst_posteriors(seen) if seen.told.publish is not None and seen.release == 1 else None
     if worst is None:
         return AttackResult({"": Count(people, 0, None, most, undecided=people)})
     above = sum(one > Fraction(most).limit_denominator(max(people, 1)) for one in worst)
@@ -76,7 +76,7 @@ def _worst_posteriors(seen: AttackInput) -> list[Fraction] | None:
 
 def _under_every_order(seen: AttackInput, values: tuple[Hashable, ...]) -> Iterator[Hashable | None]:
     """Publish a table under each secret order; yields None where there is more than one secret."""
-    assert seen.publish is not None
+    assert seen.told.publish is not None
     purposes: set[str] = set()
 
     def draw(purpose: str) -> np.random.Generator:
@@ -86,7 +86,7 @@ def _under_every_order(seen: AttackInput, values: tuple[Hashable, ...]) -> Itera
     labels = [number.to_bytes(16) for number in range(len(values))]
     people = seen.people.select("^qi_.*$", pl.Series(VALUE, values, seen.people.schema[VALUE]))
     for order in permutations(labels):
-        published = seen.publish(people.with_columns(pl.Series(PSEUDONYM, order, pl.Binary)), draw)
+        published = seen.told.publish(people.with_columns(pl.Series(PSEUDONYM, order, pl.Binary)), draw)
         if len(purposes) > 1:
             yield None
         elif published is None:

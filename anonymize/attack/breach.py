@@ -26,7 +26,7 @@ def attack_breach(seen: AttackInput, most: Bounds[float], forgets_after: int | N
     Without the linkage, a group may cover somebody by chance who is held back, and who then seems linked to
     its values. As many people as were held back so far count as undecided instead of broken.
     """
-    if most[-1] is None and not seen.everything:
+    if most[-1] is None and not seen.told.everything:
         return AttackResult()
     before, present = seen.before.parts.get(BREACH), _of_holders(seen.known.select("person"), seen).unique()
     before = None if before is None else _of_holders(before, seen)
@@ -52,6 +52,8 @@ def attack_breach(seen: AttackInput, most: Bounds[float], forgets_after: int | N
 
 def _of_holders(rows: pl.DataFrame, seen: AttackInput) -> pl.DataFrame:
     """The table with the holder of each row in place of it."""
+    if seen.schema.rows == "one":
+        return rows
     return joined(rows, seen.holders).with_columns(person="holder").drop("holder")
 
 

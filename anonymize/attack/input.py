@@ -35,6 +35,24 @@ first release, in file order; None if it is refused."""
 
 
 @dataclass(frozen=True)
+class Told:
+    """What whoever attacks a release is told of it, beside its tables and the truth."""
+
+    linkage: pl.DataFrame | None = None
+    """`person`, `group_id` of everybody in the release, if it is known."""
+    held_back: int = 0
+    """How many people of the snapshot are not in the release on purpose."""
+    is_own_format: bool = True
+    """Whether the tables must be sorted and numbered as the formats have them."""
+    everything: bool = False
+    """Whether to attack also what takes long and is not promised."""
+    seconds: float = 60.0
+    """Time for the equivalence attack."""
+    publish: Publish | None = None
+    """The algorithm that made the release, where it is known."""
+
+
+@dataclass(frozen=True)
 class TablesInput:
     """The published tables of groups by themselves."""
 
@@ -49,7 +67,7 @@ class TablesInput:
     """The same as groups."""
     entries: Count
     """What was found of entries that can't be read."""
-    is_own_format: bool
+    told: Told
 
     @cached_property
     def orders(self) -> dict[str, list[Any]]:
@@ -82,18 +100,10 @@ class AttackInput(TablesInput):
     """`person`, `holder`: the number of the first row of the person to whom each row belongs."""
     numbered: Published
     """The release with numbered tuples of values that may be known (`copies`), in which candidates count."""
-    known: pl.DataFrame
-    """`person`, `value`, `qi_0`, … as codes."""
-    values: pl.Series
-    """Every sensitive value so far, in the order of the bits."""
     covered: pl.DataFrame
-    """The people with their candidate sets by quasi-identifiers, and `promised`."""
+    """The people, as `known`, with their candidate sets by quasi-identifiers, and `promised`."""
     hosts: pl.DataFrame
     """`person`, `group_id`, `promised`: by the linkage, or where just one group covers a person."""
-    linkage: pl.DataFrame | None
-    """`person`, `group_id` of everybody in the release, if it is known."""
-    held_back: int
-    """How many people of the snapshot are not in the release on purpose."""
     forged: pl.DataFrame
     """`person` (a number), `group_id` of the counterfeits."""
     before: Knowledge
@@ -101,15 +111,22 @@ class AttackInput(TablesInput):
     """What is known of the release, for the attack on the next one."""
     release: int
     """n, counted from 1."""
-    everything: bool
-    seconds: float
-    publish: Publish | None
-    """The algorithm that made the release, where it is known."""
 
     @property
     def is_linked(self) -> bool:
         """Whether hosting groups are known person by person."""
-        return self.linkage is not None
+        return self.told.linkage is not None
+
+    @cached_property
+    def known(self) -> pl.DataFrame:
+        """The truth: `person`, `value`, `qi_0`, … as codes."""
+        return self.covered.select("person", VALUE, *(column for column, _ in self.schema.attributes()))
+
+    @cached_property
+    def values(self) -> pl.Series:
+        """Every sensitive value so far, in the order of the bits."""
+        assert self.knowledge.domain is not None  # it is known from the first release on
+        return self.knowledge.domain[VALUE]
 
     def known_to_readers(self, values: pl.Series) -> pl.Series:
         """Boolean[V]: the values that are declared, or that a release had so far.
@@ -207,14 +224,9 @@ def prepare_groups(
     people: pl.DataFrame,
     release: int,
     before: Knowledge,
+    told: Told,
     *,
-    linkage: pl.DataFrame | None,
-    held_back: int,
     again: bool,
-    is_own_format: bool,
-    everything: bool,
-    seconds: float,
-    publish: Publish | None,
     whole_buckets: bool,
 ) -> AttackInput:
     """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`.
@@ -225,14 +237,16 @@ def prepare_groups(
     domain = None if before.domain is None else before.domain[VALUE]
     tables, entries = _readable(tables, release_format, schema, domain)
     numbers = Numbers(people["person"])
-    people, linkage = numbers.numbered(people), None if linkage is None else numbers.numbered(linkage)
+    people, linkage = numbers.numbered(people), told.linkage
+    if linkage is not None:
+        linkage = numbers.numbered(linkage)
     before = before.with_persons(numbers.numbered)
     published, known = release_format.read(tables, schema), knowledge_table(people, schema)
     with_copies = numbered(published, schema.sensitive)
     values = value_domain(with_copies.values[VALUE], known[VALUE], known=domain)
     covered = cover(known, with_copies, values)
     can_be_in = covered
-    if linkage is None and held_back:
+    if linkage is None and told.held_back:
         # Of people who are held back on purpose, those whom no group with their value covers are known.
         can_be_in = covered.filter(holds(covered, VALUE, values))
     hosts = _hosts(can_be_in, linkage)
@@ -251,7 +265,7 @@ def prepare_groups(
     covered, hosts = (joined(table, since, how="left") for table in (covered, hosts))
     if linkage is None:
         in_release = joined(covered, can_be_in, how="semi")
-        unknown = max(0, held_back - (len(covered) - len(in_release)))
+        unknown = max(0, told.held_back - (len(covered) - len(in_release)))
         after = _with_held_back(after, unknown, in_release, release, before, again=again)
     else:
         in_release = joined(covered, hosts, how="semi")
@@ -271,21 +285,14 @@ def prepare_groups(
         people=people,
         numbers=numbers,
         holders=holders,
-        known=known,
-        values=values,
         covered=covered,
         hosts=hosts,
-        linkage=linkage,
-        held_back=held_back,
         entries=entries,
+        told=replace(told, linkage=linkage),
         forged=forged,
         before=before,
         knowledge=replace(after, covered=narrow(in_release, release, before.covered)),
         release=release,
-        is_own_format=is_own_format,
-        everything=everything,
-        seconds=seconds,
-        publish=publish,
     )
 
 
@@ -305,7 +312,7 @@ def prepare_tables(
     published = release_format.read(tables, schema)
     values = numbered(published, schema.sensitive).values[VALUE]
     domain = value_domain(values, people[VALUE], known=domain)
-    return TablesInput(schema, release_format, tables, people, published, entries, is_own_format=True), domain
+    return TablesInput(schema, release_format, tables, people, published, entries, Told()), domain
 
 
 def _readable(

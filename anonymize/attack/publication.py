@@ -25,7 +25,7 @@ def attack_coverage(seen: AttackInput) -> AttackResult:
     covered = seen.covered
     if not seen.is_linked:
         astray = int((~holds(covered, VALUE, seen.values)).sum())
-        return one(len(covered), max(0, astray - seen.held_back))
+        return one(len(covered), max(0, astray - seen.told.held_back))
     present = joined(covered, seen.hosts, how="semi")
     astray = int((~holds(present, VALUE, seen.values)).sum())
     return one(len(covered), astray, table=_by_column(seen))
@@ -35,11 +35,11 @@ def attack_counts(seen: AttackInput) -> AttackResult:
     """Judge whether there are as many tuples as people and stated counterfeits."""
     published, people = seen.published, seen.known.height
     tuples = int(published.values["tuples"].sum()) - int(published.counterfeits["count"].sum())
-    excess = max(_unequal_groups(seen), abs(tuples - (people - seen.held_back)))
-    if seen.linkage is None:
-        return one(people, max(excess, _without_values(seen) - seen.held_back))
-    excess = max(excess, abs(people - seen.held_back - len(seen.hosts)))
-    return one(people, excess, table=_accounted(seen, seen.linkage))
+    excess = max(_unequal_groups(seen), abs(tuples - (people - seen.told.held_back)))
+    if seen.told.linkage is None:
+        return one(people, max(excess, _without_values(seen) - seen.told.held_back))
+    excess = max(excess, abs(people - seen.told.held_back - len(seen.hosts)))
+    return one(people, excess, table=_accounted(seen, seen.told.linkage))
 
 
 def attack_hosts(seen: AttackInput) -> AttackResult:
@@ -169,7 +169,7 @@ def _accounted(seen: AttackInput, linkage: pl.DataFrame) -> pl.DataFrame:
         (pl.col("people") == 0).sum().cast(pl.Int64).alias("empty_groups"),
         pl.lit(seen.people.height, pl.Int64).alias("people"),
         pl.lit(seen.people.height - inside, pl.Int64).alias("held_back"),
-        pl.lit(seen.held_back, pl.Int64).alias("stated"),
+        pl.lit(seen.told.held_back, pl.Int64).alias("stated"),
         pl.lit(linkage.height - inside, pl.Int64).alias("strangers"),
     )
 

@@ -36,7 +36,7 @@ def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
     Sweeney, k-anonymity, IJUFKS 2002. El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 2008.
     Dankar and El Emam, A method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
     """
-    if least is None and not seen.everything:
+    if least is None and not seen.told.everything:
         return AttackResult()
     classes = _classes(seen)
     if classes.is_empty():
@@ -65,7 +65,7 @@ def attack_diversity(seen: AttackInput, least: int | None) -> AttackResult:
     ----------
     Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity, TKDD 2007: distinct l-diversity.
     """
-    if least is None and not seen.everything:
+    if least is None and not seen.told.everything:
         return AttackResult()
     classes = _classes(seen)
     fewest = least_of(classes["values"])

@@ -37,11 +37,11 @@ def attack_same_values(seen: AttackInput, given: Bounds[int]) -> AttackResult:
     if seen.is_linked and today is not None:
         safe = 2 * (today - 1) + 1
         table = cuts(seen.knowledge.followed, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
-    if not seen.everything:
+    if not seen.told.everything:
         return AttackResult(table=table)
     remembered = _followed(seen)
     return AttackResult(
-        {"": search_attacks(remembered, given, seen.seconds)}, table=table, remembered=remembered
+        {"": search_attacks(remembered, given, seen.told.seconds)}, table=table, remembered=remembered
     )
 
 

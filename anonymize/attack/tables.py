@@ -41,7 +41,7 @@ MOST_PAIRS = 20_000_000
 def attack_row_order(seen: AttackInput) -> AttackResult:
     """Judge whether the order of rows says nothing: exactly in our own formats, else by tests."""
     disorderly = seen.disorderly
-    if seen.is_own_format:
+    if seen.told.is_own_format:
         rows = sum(len(table) for table in seen.tables.values())
         return one(rows, sum(len(seen.tables[name]) for name in disorderly))
     return _row_order(seen.tables, disorderly, seen)
@@ -49,7 +49,7 @@ def attack_row_order(seen: AttackInput) -> AttackResult:
 
 def attack_numbering(seen: AttackInput) -> AttackResult:
     """Judge whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
-    if seen.is_own_format:
+    if seen.told.is_own_format:
         return _canonical_numbering(seen)
     return _numbering(seen)
 
@@ -57,7 +57,7 @@ def attack_numbering(seen: AttackInput) -> AttackResult:
 def attack_intervals(seen: AttackInput) -> AttackResult:
     """Judge whether all rows of each group have the same intervals, where intervals are published."""
     bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high", "_missing"))]
-    if not bounds or not seen.is_own_format:
+    if not bounds or not seen.told.is_own_format:
         return AttackResult()
     boxes = seen.published.boxes
     return one(boxes["group_id"].n_unique(), ragged_groups(boxes, bounds))
@@ -87,9 +87,7 @@ def _may_be_in(seen: AttackInput) -> pl.DataFrame:
         return seen.hosts
     pairs = seen.covered.group_by("groups").agg((pl.len() * pl.col("groups").first()).alias("pairs"))
     pairs = pairs.sort("groups").filter(pl.col("pairs").cum_sum() <= MOST_PAIRS)
-    few = joined(
-        seen.known, seen.covered.filter(pl.col("groups") <= (most_of(pairs["groups"]) or 0)), how="semi"
-    )
+    few = seen.known.filter(seen.covered["groups"] <= (most_of(pairs["groups"]) or 0))
     pairs = covering_groups(few, seen.published)
     held = seen.published.values.select("group_id", VALUE)
     return pairs.join(held, on=["group_id", VALUE], how="semi", maintain_order="left").select(
@@ -189,7 +187,7 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     is_ordered, key = main not in seen.disorderly, seen.release_format.counterfeit_key(seen.schema)
     counted = _counted(seen, key)
     extra = [column for column in seen.main.columns if column.startswith(EXTRA)]
-    level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
+    level = CERTAIN if seen.told.is_own_format and is_ordered and not extra else CHANCE
     counterfeits = int(counted.filter(pl.col("people") == 0)["alike"].sum())
     features = [] if is_ordered else ["place"]
     if not counterfeits or not (features or extra or _varying(seen.main)):
@@ -203,7 +201,7 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     marked = marks(rows, extra)["p"].to_list()
     # One test per column and one for all: each must be rarer for the same rate of false alarms.
     tests = len(features) + 1 + len(marked)
-    signatures = _signatures(seen) if seen.is_own_format else None
+    signatures = _signatures(seen) if seen.told.is_own_format else None
     rarest = min(1.0, min([*_chances(ranked, features, signatures, extra, tests), *marked]) * tests)
     broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
     return one(counterfeits, broken, rarest, level, odd - broken)

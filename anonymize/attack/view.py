@@ -10,6 +10,7 @@ import polars as pl
 
 from republish.anonymize.attack.figures import JoinFigures
 from republish.anonymize.attack.finding import AttackResult, one
+from republish.anonymize.attack.input import Told
 from republish.anonymize.attack.join import Domains, Release, join_attack
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.side_channels import is_canonical
@@ -37,7 +38,6 @@ class ViewInput:
     """For each column its published labels, and what they cover."""
     people: pl.DataFrame
     """The truth: `person`, `identifier`, `column_0`, … in their own types."""
-    linkage: pl.DataFrame | None
     held_back: int
     before: Knowledge
     knowledge: Knowledge
@@ -51,9 +51,7 @@ def prepare_view(
     people: pl.DataFrame,
     release: int,
     before: Knowledge,
-    *,
-    linkage: pl.DataFrame | None,
-    held_back: int,
+    told: Told,
 ) -> ViewInput:
     """Prepare what the attacks on a view have in common; arguments as those of `attack`."""
     tables = release_format.internal(tables, schema)
@@ -67,8 +65,7 @@ def prepare_view(
         view=view,
         labels=_labels(view, schema),
         people=people,
-        linkage=linkage,
-        held_back=held_back,
+        held_back=told.held_back,
         before=before,
         knowledge=before.with_releases({EARLIER.format(release): distinct.sort(pl.all())}),
         release=release,

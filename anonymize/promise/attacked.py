@@ -10,7 +10,7 @@ import polars as pl
 
 from republish.anonymize.attack.figures import AttackFigures
 from republish.anonymize.attack.finding import findings_of_all
-from republish.anonymize.attack.input import Publish, TablesInput, prepare_groups
+from republish.anonymize.attack.input import Publish, TablesInput, Told, prepare_groups
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.view import prepare_view
 from republish.anonymize.figures import Figures, by_name, combined
@@ -123,23 +123,18 @@ def attack(
         If a release that a view is to be joined with is not known.
     """
     before = knowledge or Knowledge()
-    told: dict[str, Any] = {"linkage": linkage, "held_back": held_back}
+    told = Told(linkage, held_back, is_own_format, everything, seconds, publish)
+    release = schema, release_format, tables, people, len(promises), before, told
     seen: Any
-    is_view = release_format.attack == "join"
-    if is_view:
-        seen = prepare_view(schema, release_format, tables, people, len(promises), before, **told)
+    if is_view := release_format.attack == "join":
+        seen = prepare_view(*release)
     else:
-        told |= {
-            "again": any(
-                promise.part(kind) for promise in promises for kind in (MinimumPeople, BreachProbability)
-            ),
-            "is_own_format": is_own_format,
-            "everything": everything,
-            "seconds": seconds,
-            "publish": publish,
-            "whole_buckets": promises[-1].part(Equivalence) is not None,
-        }
-        seen = prepare_groups(schema, release_format, tables, people, len(promises), before, **told)
+        kinds = MinimumPeople, BreachProbability
+        seen = prepare_groups(
+            *release,
+            again=any(promise.part(kind) for promise in promises for kind in kinds),
+            whole_buckets=promises[-1].part(Equivalence) is not None,
+        )
     rows: list[pl.DataFrame] = []
     counted: list[Figures] = []
     tables_judged: dict[str, pl.DataFrame] = {}
@@ -155,7 +150,7 @@ def attack(
         if found.table is not None and today is not None and today.check is not None:
             tables_judged[today.check.name] = found.table
     findings = pl.concat(rows)
-    looked_at, hosts = (seen.people, seen.linkage) if is_view else (seen.covered, seen.hosts)
+    looked_at, hosts = (seen.people, linkage) if is_view else (seen.covered, seen.hosts)
     of_all = AttackFigures(
         people=len(looked_at),
         hosts_known=0 if hosts is None else len(hosts),
