@@ -20,7 +20,6 @@ from republish.anonymize.attack.measures.presence import Presence
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Schema
 from republish.anonymize.errors import SnapshotError
-from republish.anonymize.formats import Format
 from republish.anonymize.formats.published import GROUP
 from republish.anonymize.promise.attacked import ReleaseAttack, attack_tables
 from republish.anonymize.promise.rules import SHARDS
@@ -41,7 +40,7 @@ from republish.orchestration.audit.series import (
     Read,
     as_a_whole,
     attack_series,
-    groups_of,
+    attacked_release,
     read_tables,
 )
 from republish.orchestration.engine import the_engine
@@ -148,8 +147,7 @@ def _reduced(series: AttackedSeries, *, is_needed: bool) -> AttackedSeries:
             one,
             attack=replace(one.attack, knowledge=Knowledge(), tables={}),
             seen=None,
-            known=None,
-            published=None,
+            groups=None,
         )
         for one in series.releases
     ]
@@ -179,9 +177,8 @@ def _divide(
     ]
     _divide_people(places, people, linkages, release, material, _other_linkages(material, series, number))
     _divide_tables(places, tables, linkages)
-    whole, domain = _look_at(
-        material, series, number, release_format, tables, people, linkages, domain, before
-    )
+    read = Read(tables, people, pl.concat(linkages), held_back(release))
+    whole, domain = _look_at(material, series, number, read, domain, before)
     return _Whole(whole, max(linkage.height for linkage in linkages)), domain
 
 
@@ -266,25 +263,20 @@ def _look_at(
     material: Material,
     series: PublishedSeries,
     number: int,
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    people: pl.DataFrame,
-    linkages: Sequence[pl.DataFrame],
+    read: Read,
     domain: pl.Series | None,
     before: Sequence[AttackedRelease],
 ) -> tuple[AttackedRelease, pl.Series]:
     """What the whole release shows: its tables and files, what it is worth, and what groups teach."""
     release = series.releases[number - 1]
     contract = material.contract_of(release)
-    schema = contract.table_schema
+    release_format, schema = format_of(release, contract, None), contract.table_schema
     assert isinstance(schema, Schema)
-    seen, domain = prepare_tables(schema, release_format, tables, people, domain)
-    main, *_ = release_format.tables(contract)
+    seen, domain = prepare_tables(schema, release_format, read.tables, read.people, domain)
     found = ReleaseAttack(attack_tables(seen), (), Knowledge())
-    whole = AttackedRelease(release.name, len(tables[main]), found, contract.column_names())
-    read = Read(tables, people, pl.concat(linkages), held_back(release))
-    groups = groups_of(whole, read, release_format, contract)
-    return as_a_whole(whole, material, series, number, read, groups, before), domain
+    whole = attacked_release(found, material, series, number, read)
+    whole = as_a_whole(whole, material, series, number, read, before)
+    return replace(whole, groups=None), domain
 
 
 def _astray(folder: Path, material: Material, series: PublishedSeries) -> list[pl.DataFrame]:

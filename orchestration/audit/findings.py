@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.measures.guessing import Clues, Guesses
 from republish.anonymize.attack.measures.presence import Presence
 from republish.anonymize.columns import counted
-from republish.anonymize.contract import Product
+from republish.anonymize.contract import Product, Schema
 from republish.anonymize.figures import Counts, Figures
 from republish.anonymize.formats import Published
 from republish.anonymize.people.renaming import suspected_renamings
@@ -26,6 +26,17 @@ from republish.anonymize.promise import Promise
 from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.anonymize.promise.registry import promised_in
 from republish.anonymize.utility.usefulness import Usefulness
+
+
+class Groups(NamedTuple):
+    """A release as groups, beside the truth."""
+
+    schema: Schema
+    tables: Mapping[str, pl.DataFrame]
+    """The published tables under our own column names."""
+    published: Published
+    known: pl.DataFrame
+    """The truth: `person`, `value`, `qi_0`, … as codes."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +56,8 @@ class AttackedRelease:
     """What is guessed right after learning from the groups."""
     guesses_by_column: Mapping[str, Guesses] = field(default_factory=dict)
     """The same of each of several sensitive columns, by its name."""
-    known: pl.DataFrame | None = None
-    """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
-    published: Published | None = None
-    """The groups; of the last release alone."""
+    groups: Groups | None = None
+    """Its groups; of the last release alone, and None of a view, or if it has entries that can't be read."""
     moved: pl.DataFrame | None = None
     """How many people came from each value to each since the release before; None where there is none."""
     words_not_compared: str | None = None

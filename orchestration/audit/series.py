@@ -20,7 +20,7 @@ from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Product, Schema, View
 from republish.anonymize.errors import PublishedFolderError
 from republish.anonymize.figures import Figures
-from republish.anonymize.formats import Format, Published
+from republish.anonymize.formats import Format
 from republish.anonymize.formats.published import GROUP, knowledge_table, with_fewer_columns
 from republish.anonymize.people.renaming import moves
 from republish.anonymize.principles import principle_of, publisher_of
@@ -31,7 +31,7 @@ from republish.anonymize.promise.registry import kinds_of
 from republish.anonymize.promise.rules import Entries
 from republish.anonymize.utility.usefulness import Usefulness, usefulness
 from republish.anonymize.utility.views import view_usefulness
-from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries
+from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Groups
 from republish.orchestration.audit.read.folders import (
     PublishedSeries,
     ReleaseFiles,
@@ -76,7 +76,7 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
                 releases.append(_attack_release(material, series, number, knowledge, seconds, releases[-1:]))
             knowledge = releases[-1].attack.knowledge
             places = [*material.contract_of(series.releases[number - 1]).attributes()]
-            ever = _with_places(ever if places == placed else [], releases[-1].known)
+            ever = _with_places(ever if places == placed else [], releases[-1].groups)
             placed = places
             # What was carried over is only kept once.
             if number > 1:
@@ -124,41 +124,30 @@ def _attack_release(
         seconds=seconds,
         publish=None if material.foreign else publisher_of(contract),
     )
+    attacked = attacked_release(found, material, series, number, read)
+    if (groups := attacked.groups) is not None and len(groups.known) <= MOST_PEOPLE:
+        choices = choices_of(groups.known, groups.published, groups.schema.sensitive, read.linkage)
+        attacked = replace(attacked, seen=choices)
+    return attacked if material.shard else as_a_whole(attacked, material, series, number, read, before)
+
+
+def attacked_release(
+    found: ReleaseAttack, material: Material, series: PublishedSeries, number: int, read: Read
+) -> AttackedRelease:
+    """A release as it was attacked, with its groups, where it has any and they can be read."""
+    release = series.releases[number - 1]
+    contract = material.contract_of(release)
+    release_format, schema = format_of(release, contract, material.foreign), contract.table_schema
     main, *_ = release_format.tables(contract)
     attacked = AttackedRelease(release.name, len(read.tables[main]), found, contract.column_names())
-    groups = groups_of(attacked, read, release_format, contract)
-    if groups is not None:
-        known, published, choices = groups.known, groups.published, None
-        if len(known) <= MOST_PEOPLE:
-            choices = choices_of(known, published, groups.schema.sensitive, read.linkage)
-        attacked = replace(attacked, seen=choices, known=known, published=published)
-    if material.shard is not None:
+    readable = found.findings.filter(promise=Entries.scopes[""].name)["holds"].all()
+    if release_format.attack == "join" or not readable:
         return attacked
-    return as_a_whole(attacked, material, series, number, read, groups, before)
-
-
-class Groups(NamedTuple):
-    """A release as groups, beside the truth."""
-
-    schema: Schema
-    tables: Mapping[str, pl.DataFrame]
-    """The published tables under our own column names."""
-    published: Published
-    known: pl.DataFrame
-    """The truth: `person`, `value`, `qi_0`, … as codes."""
-
-
-def groups_of(
-    attacked: AttackedRelease, read: Read, release_format: Format, contract: Product
-) -> Groups | None:
-    """The groups of a release; None of a view, or if it has entries that can't be read."""
-    readable = attacked.attack.findings.filter(promise=Entries.scopes[""].name)["holds"].all()
-    schema = contract.table_schema
-    if release_format.attack == "join" or not readable or not isinstance(schema, Schema):
-        return None
-    named_groups = {name: table.with_columns(GROUP) for name, table in read.tables.items()}
-    tables = release_format.internal(named_groups, contract)
-    return Groups(schema, tables, release_format.read(tables, contract), knowledge_table(read.people, schema))
+    assert isinstance(schema, Schema)
+    numbered = {name: table.with_columns(GROUP) for name, table in read.tables.items()}
+    tables = release_format.internal(numbered, contract)
+    published, known = release_format.read(tables, contract), knowledge_table(read.people, schema)
+    return replace(attacked, groups=Groups(schema, tables, published, known))
 
 
 def as_a_whole(
@@ -167,7 +156,6 @@ def as_a_whole(
     series: PublishedSeries,
     number: int,
     read: Read,
-    groups: Groups | None,
     before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
     """A release with what only the whole of it can show: its files, what its groups teach, what it is worth.
@@ -176,7 +164,7 @@ def as_a_whole(
     ----------
     attacked
         The release as far as it was attacked.
-    material, series, number, read, groups
+    material, series, number, read
         Where it is, and what was read of it.
     before
         The release before, if there is one.
@@ -187,11 +175,11 @@ def as_a_whole(
     attacked = _with_files(attacked, material, series, number, release_format, read)
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, read, contract))
-    if groups is None:
+    if attacked.groups is None:
         return attacked
-    schema, tables, published, known = groups
+    schema, tables, published, known = attacked.groups
     clues = [one.clues() for one in before]
-    by_column = _guess_by_column(groups, read.linkage, before) if schema.sensitive.is_several else {}
+    by_column = _guess_by_column(attacked.groups, read.linkage, before) if schema.sensitive.is_several else {}
     return replace(
         attacked,
         guesses=guess_values(known, published, schema, read.linkage, *clues),
@@ -294,11 +282,12 @@ def _useful_view(release_format: Format, read: Read, contract: Product) -> Usefu
         return None
 
 
-def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
+def _with_places(ever: list[pl.DataFrame], groups: Groups | None) -> list[pl.DataFrame]:
     """Everybody's last quasi-identifiers, after one more release with the same columns."""
-    if known is None:
+    if groups is None:
         return ever
-    return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
+    places = pl.concat([*ever, groups.known.drop(VALUE)])
+    return [places.unique("person", keep="last", maintain_order=True)]
 
 
 def _guess_by_column(
@@ -314,17 +303,17 @@ def _guess_by_column(
 
 
 def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | None:
-    if last.known is None or last.published is None:
+    if last.groups is None:
         return None
-    (everybody,) = ever
-    outside = everybody.join(last.known, on="person", how="anti", maintain_order="left")
-    return guess_presence(last.known, outside, last.published)
+    (everybody,), known = ever, last.groups.known
+    outside = everybody.join(known, on="person", how="anti", maintain_order="left")
+    return guess_presence(known, outside, last.groups.published)
 
 
 def _moves(before: AttackedRelease, now: AttackedRelease) -> pl.DataFrame | None:
-    if before.known is None or now.known is None:
+    if before.groups is None or now.groups is None:
         return None
-    return moves(*(one.rename({"person": PSEUDONYM}) for one in (before.known, now.known)))
+    return moves(*(one.known.rename({"person": PSEUDONYM}) for one in (before.groups, now.groups)))
 
 
 def _like_published(
@@ -411,7 +400,7 @@ def _judged_by(material: Material, series: PublishedSeries, number: int) -> list
 
 def _forget(release: AttackedRelease) -> AttackedRelease:
     attack = replace(release.attack, knowledge=Knowledge())
-    return replace(release.without_clues(), attack=attack, known=None, published=None)
+    return replace(release.without_clues(), attack=attack, groups=None)
 
 
 def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
