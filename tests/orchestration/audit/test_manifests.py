@@ -59,13 +59,20 @@ def test_a_manifest_deleted_from_the_middle_breaks_the_chain(folder, series):
 @pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     "forged",
-    [{"n": 7}, {"n": "2"}, {"n": True}, {"previous": "0" * 64}, {"previous": None}, {"series": "v9"}],
+    [{"n": 7}, {"previous": "0" * 64}, {"previous": None}, {"series": "v9"}],
     ids=str,
 )
 def test_a_forged_place_in_the_chain_is_found(folder, series, forged):
     forge(series / NAMES[2], **forged)
     code, broken = run(folder)
     assert (code, broken) == (3, {fi.CHAIN})
+
+
+@pytest.mark.parametrize("forged", ["2", True])
+def test_a_place_in_the_chain_that_is_no_number_is_refused(folder, series, forged):
+    forge(series / NAMES[2], n=forged)
+    with pytest.raises(PublishedFolderError, match="its n is no count"):
+        run(folder)
 
 
 @pytest.mark.slow("makes and audits many releases")
