@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 
 from republish.anonymize import principles
+from republish.orchestration.series.pending_erasures import note_unknown
+from republish.orchestration.storage.home import Home
 from tests.hospital import RELEASES, everything
 from tests.orchestration.dagster.test_product import mutant, swapped_groups
 
@@ -74,6 +76,10 @@ def another_key(hospital, home):
     facts.write_text(facts.read_text().replace('"key_fingerprint": "', '"key_fingerprint": "0'))
 
 
+def restored_and_nobody_said_who_was_forgotten(hospital, home):
+    note_unknown(Home.named(home), {"hospital/v1": SECOND}, "2024-05-01")
+
+
 def no_snapshot(hospital, home):
     hospital.file(THIRD).rename(hospital.file("2024-10-01"))
 
@@ -116,6 +122,7 @@ REFUSED = [
     (working_files_of_the_first, 2, "its working files in"),
     (no_snapshot_before, 2, "has to be compared with it"),
     (another_key, 2, "was begun with another key"),
+    (restored_and_nobody_said_who_was_forgotten, 2, "was restored from a backup of 2024-05-01"),
     (no_snapshot, 2, "its snapshot is missing"),
     (faulty_snapshot, 2, "2 faults in the snapshot"),
     (odd_snapshot, 2, "Correct the snapshot; or, if it is right"),
