@@ -29,7 +29,7 @@ from republish.anonymize.people.pseudonyms import pseudonyms
 from republish.anonymize.people.randomness import generator
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principle.state import State
-from republish.anonymize.principles import parse_contract
+from republish.anonymize.principles import parse_contract, principle_of
 from republish.orchestration.snapshots.sources import enter
 from tests.clinic import CLINIC
 
@@ -188,6 +188,32 @@ def publish(table: Table, key: bytes = KEY, before: State | None = None) -> list
         if candidate:
             state, number = candidate.state, number + 1
     return releases
+
+
+def released(contract, snapshots, between=lambda state: state, *, key: bytes = KEY, skips: bool = False):
+    """`(contract, people, candidate)` of each snapshot, released by the contract's own principle.
+
+    Parameters
+    ----------
+    between
+        What the state that a release leaves goes through before the next one.
+    key
+        What the releases are drawn with.
+    skips
+        Whether a snapshot that is refused leaves the state as it was. By default the refusal is raised.
+    """
+    state, number = State.empty(), 1
+    for snapshot in snapshots:
+        people = entered(snapshot, contract)
+        own, release_of_principle = people.drop("identifier"), principle_of(contract).release
+        try:
+            candidate = release_of_principle(own, contract, state, number, draws(number, key))
+        except NotEligible:
+            if skips:
+                continue
+            raise
+        yield contract, people, candidate
+        state, number = between(candidate.state), number + 1
 
 
 @st.composite

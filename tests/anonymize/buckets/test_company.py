@@ -5,11 +5,10 @@ import polars as pl
 import pytest
 
 from republish.anonymize.errors import NotEligible
-from republish.anonymize.principle.state import State
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import MinimumPeople, Promise
 from republish.anonymize.promise.attacked import attack
-from tests.series import draws, entered, make_contract
+from tests.series import draws, entered, make_contract, released
 
 VALUES = [f"value {n:02}" for n in range(16)]
 
@@ -42,17 +41,9 @@ def changing(seed, most, releases=5, people=240):
         yield table
 
 
-def released(tables, **principle):
-    """Each table's people and candidate, as (contract, number, people, candidate)."""
-    contract = make_contract(values=VALUES, **principle)
-    state = State.empty()
-    for number, table in enumerate(tables, start=1):
-        people = entered(table, contract)
-        made = principle_of(contract).release(
-            people.drop("identifier"), contract, state, number, draws(number)
-        )
-        yield contract, number, people, made
-        state = made.state
+def with_company(tables, **principle):
+    """`(contract, people, candidate)` of each table."""
+    return released(make_contract(values=VALUES, **principle), tables)
 
 
 def guesses(people, made):
@@ -80,7 +71,7 @@ def test_whichever_value_is_guessed_it_is_right_for_one_person_in_so_many(princi
     m, least = principle["m"], principle["people_per_group"]
     most = (1.2 if principle["on_ineligible"] == "counterfeit" else 0.85) / m
     counterfeits = waiting = 0
-    for _, _, people, made in released(changing(seed, most), **principle):
+    for _, people, made in with_company(changing(seed, most), **principle):
         found = guesses(people, made)
         assert (found["most"] * least <= found["people"]).all()
         figures = made.figures
@@ -91,7 +82,7 @@ def test_whichever_value_is_guessed_it_is_right_for_one_person_in_so_many(princi
 
 def test_without_it_people_are_alone_with_counterfeits_and_the_frequent_value_is_theirs():
     alone = right = 0
-    for *_, people, made in released(changing(1, 0.45, releases=8), m=3, on_ineligible="counterfeit"):
+    for *_, people, made in with_company(changing(1, 0.45, releases=8), m=3, on_ineligible="counterfeit"):
         hosted = made.linkage.join(people.select("pseudonym", "value"), on="pseudonym")
         lonely = hosted.filter(pl.len().over("group_id") == 1)
         alone, right = alone + lonely.height, right + (lonely["value"] == VALUES[0]).sum()
@@ -102,7 +93,7 @@ def test_without_it_people_are_alone_with_counterfeits_and_the_frequent_value_is
 def test_people_who_wait_for_company_keep_their_signature_and_return_with_it():
     rng = np.random.default_rng(3)
     first = skewed(rng, 0, 60, 0.2)
-    contract, _, people, made = next(released([first], m=3, on_ineligible="counterfeit", people_per_group=2))
+    contract, people, made = next(with_company([first], m=3, on_ineligible="counterfeit", people_per_group=2))
     signature = dict(made.linkage.select("pseudonym", "bucket_id").rows())
     # Of a bucket, all but those with one value leave.
     bucket = made.linkage["bucket_id"][0]
@@ -125,18 +116,18 @@ def test_a_table_that_can_not_be_published_so_says_how_many_would_have_to_wait()
         value=pl.when(pl.int_range(pl.len()) < 62).then(pl.lit(VALUES[0])).otherwise("value")
     )
     with pytest.raises(NotEligible, match=r"62 share a value, and 50, 1/2 of them, may") as told:
-        next(released([table], m=3, on_ineligible="counterfeit", people_per_group=2))
+        next(with_company([table], m=3, on_ineligible="counterfeit", people_per_group=2))
     assert "at least 24 would have to be held back" in str(told.value)
     # 38 of the 62 and the others: half of those who are left.
     few = pl.concat([table[:38], table[62:]])
-    (made,) = [made for *_, made in released([few], m=3, on_ineligible="counterfeit", people_per_group=2)]
+    (made,) = [made for *_, made in with_company([few], m=3, on_ineligible="counterfeit", people_per_group=2)]
     assert made.figures.held_back == 0
 
 
 def attacked(promised, linkage=True, **principle):
     """The findings on what `MinimumPeople` says, of each release of a series."""
     knowledge, promises = None, []
-    for contract, _, people, made in released(changing(1, 0.45), **principle):
+    for contract, people, made in with_company(changing(1, 0.45), **principle):
         promises.append(Promise(MinimumPeople(promised)))
         found = attack(
             contract,

@@ -10,9 +10,8 @@ from republish.anonymize.buckets.signatures import Signatures
 from republish.anonymize.errors import ContractError
 from republish.anonymize.formats.anatomy import anatomize
 from republish.anonymize.m_invariance import M_INVARIANCE
-from republish.anonymize.principle.state import State
 from republish.anonymize.promise.registry import checks_of
-from tests.series import draws, entered, make_contract
+from tests.series import make_contract, released
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy"]
 NOBODY = np.empty(0, np.int64)
@@ -32,19 +31,13 @@ def snapshot(rng, people=600):
     )
 
 
-def released(tables, **principle):
-    """Each table's release, and the people of it."""
-    contract = make_contract(values=VALUES, m=3, format="anatomy", **principle)
-    state = State.empty()
-    for number, table in enumerate(tables, start=1):
-        people = entered(table, contract)
-        candidate = M_INVARIANCE.release(people, contract, state, number, draws(number))
-        yield people, contract, candidate
-        state = candidate.state
+def anatomies(tables, **principle):
+    """`(contract, people, candidate)` of each table."""
+    return released(make_contract(values=VALUES, m=3, format="anatomy", **principle), tables)
 
 
 def test_a_group_has_a_row_of_quasi_identifiers_for_each_of_its_values():
-    ((people, contract, candidate),) = released([snapshot(np.random.default_rng(1))], on_ineligible="wait")
+    ((contract, people, candidate),) = anatomies([snapshot(np.random.default_rng(1))], on_ineligible="wait")
     rows = candidate.published["quasi_identifiers"]
     values = candidate.published["sensitive"]
     assert (values["count"] == 1).all()
@@ -63,7 +56,7 @@ def test_a_counterfeit_has_the_quasi_identifiers_of_somebody_in_its_bucket():
     # Nobody comes, and everybody with one value goes: groups need counterfeits of it.
     left = first.filter(pl.col("value") != "gout")
     forged = 0
-    for people, _, candidate in released([first, left], on_ineligible="counterfeit"):
+    for _, people, candidate in anatomies([first, left], on_ineligible="counterfeit"):
         in_bucket = people.join(candidate.linkage, on="pseudonym")
         rows = candidate.published["quasi_identifiers"]
         numbers = in_bucket.select("group_id", "bucket_id").unique()

@@ -9,7 +9,7 @@ import pytest
 from republish.anonymize.m_invariance import M_INVARIANCE
 from republish.anonymize.m_invariance.release import GROUPING
 from republish.anonymize.principle.state import State
-from tests.series import draws, entered, make_contract
+from tests.series import draws, entered, make_contract, released
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy", "colic", "croup"]
 SCHEMA = {"person": pl.String, "age": pl.Int64, "zipcode": pl.Int64, "value": pl.String}
@@ -33,14 +33,10 @@ def updated(rng, table, first, number):
     return pl.concat([table.sample(table.height - number, seed=first), people(rng, first, number)])
 
 
-def released(tables, between=lambda state: state, **principle):
+def candidates(tables, between=lambda state: state, **principle):
     """The candidate of each table. What a release leaves goes through `between` before the next."""
     contract = make_contract(values=VALUES, m=3, on_ineligible="counterfeit", **principle)
-    state, made = State.empty(), []
-    for number, table in enumerate(tables, start=1):
-        made.append(M_INVARIANCE.release(entered(table, contract), contract, state, number, draws(number)))
-        state = between(made[-1].state)
-    return made
+    return [candidate for *_, candidate in released(contract, tables, between)]
 
 
 def sets(candidate, column):
@@ -70,7 +66,7 @@ def small_updates(seed=0, releases=6):
 @pytest.mark.parametrize("effort", ["fast", "best"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_bucket_that_nobody_entered_or_left_keeps_its_groups(effort, published_as, seed):
-    made = released(small_updates(seed), effort=effort, format=published_as)
+    made = candidates(small_updates(seed), effort=effort, format=published_as)
     kept = with_counterfeits = 0
     for before, now in pairwise(made):
         forged = set(now.buckets.filter(pl.col("counterfeits") > 0)["bucket_id"])
@@ -93,7 +89,7 @@ def shown(candidate, bucket):
 def test_rows_of_exact_quasi_identifiers_stay_too_and_counterfeits_look_like_the_same_people(regroup):
     compared = with_counterfeits = 0
     for seed in range(3):
-        for before, now in pairwise(released(small_updates(seed), format="anatomy", regroup=regroup)):
+        for before, now in pairwise(candidates(small_updates(seed), format="anatomy", regroup=regroup)):
             forged = set(now.buckets.filter(pl.col("counterfeits") > 0)["bucket_id"])
             for bucket in untouched(before, now):
                 assert shown(before, bucket) == shown(now, bucket)
@@ -108,7 +104,7 @@ def without_secret(state):
 
 
 def test_without_the_secret_of_the_release_before_groups_are_drawn_anew():
-    made = released(small_updates(), between=without_secret, regroup=1)
+    made = candidates(small_updates(), between=without_secret, regroup=1)
     changed = [
         bucket
         for before, now in pairwise(made)
@@ -126,7 +122,7 @@ def test_a_bucket_that_somebody_left_is_grouped_anew():
         pl.lit(500, pl.Int64).alias("zipcode"),
         pl.Series("value", VALUES[:3] * 80),
     )
-    before, now = released([everybody, everybody[3:]], regroup=1)
+    before, now = candidates([everybody, everybody[3:]], regroup=1)
     companions = [
         {
             frozenset(pair)
@@ -144,7 +140,7 @@ def test_a_bucket_that_somebody_left_is_grouped_anew():
 def test_groups_that_change_show_that_values_were_exchanged_among_many_and_no_other_bucket_changes(seed):
     rng = np.random.default_rng(seed)
     table = people(rng, 0, 600)
-    (before,) = released([table])
+    (before,) = candidates([table])
     contract = make_contract(values=VALUES)
     inside = table.with_row_index("row").join(
         entered(table, contract).select("pseudonym", person="identifier"), on="person"
@@ -157,7 +153,7 @@ def test_groups_that_change_show_that_values_were_exchanged_among_many_and_no_ot
         inside.group_by("value").first().sort("value")["row"][:2],
     )
     values[first], values[second] = values[second], values[first]
-    before, now = released([table, table.with_columns(value=pl.Series(values))])
+    before, now = candidates([table, table.with_columns(value=pl.Series(values))])
     assert sorted(untouched(before, now)) == sorted(sets(now, "bucket_id"))
     groups = [sets(one, "group_id") for one in (before, now)]
     changed = [one for one in groups[0] if groups[0][one] != groups[1][one]]
@@ -173,7 +169,7 @@ def test_people_whose_quasi_identifiers_change_are_grouped_by_what_they_are_now(
     rng = np.random.default_rng(2)
     table = people(rng, 0, 300)
     moved = table.with_columns(zipcode=pl.Series(rng.permutation(table["zipcode"].to_numpy())))
-    before, now = released([table, moved])
+    before, now = candidates([table, moved])
     assert sorted(untouched(before, now)) == sorted(sets(now, "bucket_id"))
     assert sets(now, "group_id") != sets(before, "group_id")
 
@@ -181,7 +177,7 @@ def test_people_whose_quasi_identifiers_change_are_grouped_by_what_they_are_now(
 def test_a_series_that_has_no_secret_yet_draws_one_and_keeps_it():
     tables = small_updates(releases=3)
     contract = make_contract(values=VALUES, m=3, on_ineligible="counterfeit")
-    (first,) = released(tables[:1])
+    (first,) = candidates(tables[:1])
     older = without_secret(first.state)
     assert {*first.state.tables} - {*older.tables} == {GROUPING}
     second = M_INVARIANCE.release(entered(tables[1], contract), contract, older, 2, draws(2))

@@ -15,7 +15,7 @@ from republish.anonymize.principle.state import State
 from republish.orchestration.chain.audit import Judged, attack_candidate, audit
 from tests.attacks import attack_releases
 from tests.papers.known_algorithm import Publisher, learn, tiny, tiny_contract
-from tests.series import draws, entered, make_contract, publish, tables, under_pseudonyms
+from tests.series import draws, entered, make_contract, publish, released, tables, under_pseudonyms
 
 ARRIVALS, FREQUENCIES = "arrivals in whole groups", "guesses by frequencies"
 VALUES = list("abcdefgh")
@@ -53,17 +53,10 @@ def snapshots(seed, releases=5, people=400, changes=0):
         everybody = everybody.with_columns(pl.col("age") + 1, pl.Series("value", values))
 
 
-def released(tables, **principle):
+def whole(tables, **principle):
     """`(contract, people, candidate)` of each release."""
-    contract = make_contract(
-        values=VALUES, **{"m": 3, "effort": "fast", "adversary": "knows_algorithm"} | principle
-    )
-    state = State.empty()
-    for number, table in enumerate(tables, start=1):
-        people = entered(table, contract)
-        candidate = M_INVARIANCE.release(people, contract, state, number, draws(number))
-        yield contract, people, candidate
-        state = candidate.state
+    own = {"m": 3, "effort": "fast", "adversary": "knows_algorithm"} | principle
+    return released(make_contract(values=VALUES, **own), tables)
 
 
 def broken(found):
@@ -86,7 +79,7 @@ def arrivals(made):
 @pytest.mark.parametrize("release_format", ["generalization", "anatomy"])
 @pytest.mark.parametrize("changes", [0, 12])
 def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_format, changes):
-    made = list(released(snapshots(1, changes=changes), format=release_format))
+    made = list(whole(snapshots(1, changes=changes), format=release_format))
     assert all(len(numbers) == 1 for came in arrivals(made) for numbers in came.values())
     for found in attack_releases(made):
         assert broken(found) == set()
@@ -108,7 +101,7 @@ def test_any_series_keeps_it(table):
 
 
 def test_people_whose_value_changed_are_in_buckets_of_their_own():
-    *_, (_, _, last) = made = list(released(snapshots(2, changes=12)))
+    *_, (_, _, last) = made = list(whole(snapshots(2, changes=12)))
     apart = set(last.state.tables["apart"]["bucket_id"])
     first = {}
     for _, _, candidate in made:
@@ -120,7 +113,7 @@ def test_people_whose_value_changed_are_in_buckets_of_their_own():
 
 
 def test_the_paper_s_algorithm_is_convicted_by_the_same_attack():
-    made = list(released(snapshots(1), adversary="paper"))
+    made = list(whole(snapshots(1), adversary="paper"))
     promises = [PRINCIPLE.promise(in_mode(made[0][0]).principle)] * len(made)
     first, *later = attack_releases(made, promises)
     assert broken(first) == set()
@@ -146,7 +139,7 @@ def test_a_planner_that_fills_one_shortage_by_value_is_convicted_by_the_check_of
 
     def verdicts():
         knowledge, told, judged = None, [], []
-        for contract, people, candidate in released(snapshots(1, releases=2)):
+        for contract, people, candidate in whole(snapshots(1, releases=2)):
             told.append(PRINCIPLE.promise(contract.principle))
             named = people.with_columns(identifier=pl.col("pseudonym").bin.encode("hex"))
             attacked, knowledge = attack_candidate(candidate, named, contract, told, knowledge)
@@ -175,7 +168,7 @@ def test_an_ineligible_batch_is_refused():
     new = ~second["person"].is_in(first["person"].implode())
     second = second.with_columns(value=pl.when(pl.Series(new)).then(pl.lit("a")).otherwise("value"))
     with pytest.raises(NotEligible, match="not 3-eligible"):
-        list(released([first, second]))
+        list(whole([first, second]))
 
 
 def test_a_value_that_only_changed_people_have_is_refused_unless_it_is_declared():
@@ -202,7 +195,7 @@ def test_a_series_keeps_the_adversary_that_it_began_with():
 
 
 def test_nothing_of_it_is_said_of_a_series_against_the_paper_s_adversary():
-    ((contract, _, candidate),) = released(snapshots(1, releases=1), adversary="paper")
+    ((contract, _, candidate),) = whole(snapshots(1, releases=1), adversary="paper")
     assert "adversary" not in contract.principle.model_dump(mode="json")
     assert "apart" not in candidate.figures.as_json().keys() | candidate.state.tables.keys()
 
