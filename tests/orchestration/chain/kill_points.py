@@ -34,7 +34,7 @@ import numba
 from numba.core.dispatcher import Dispatcher
 
 from republish.anonymize import kernels as folder_of_kernels
-from republish.orchestration.chain import audit, candidate, delta, making, snapshot
+from republish.orchestration.chain import audit, candidate, delta, snapshot
 from republish.orchestration.expectations import Verdict
 from republish.orchestration.storage.manifest import verify_series
 from tests.hospital import Hospital, entered, make, noted, published
@@ -152,7 +152,7 @@ def main():
     folder, home_before, name, *draw = sys.argv[1:]
     hospital, before = Hospital(Path(folder)), Path(home_before)
     numba.njit(lambda x: x)(1)  # what numba loads at its first call is loaded once, before all forks
-    audit.judge = delta.judge = making.judge = snapshot.judge = trust
+    audit.judge = candidate.judge = delta.judge = snapshot.judge = trust
     candidate.start_judge = lambda: None
     work = Path(tempfile.mkdtemp(dir=before.parent))
     home, copies = work / "undisturbed", work / "copies"
