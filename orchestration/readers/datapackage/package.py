@@ -149,7 +149,7 @@ def data_package(
 
 def _held_back(stated: Mapping[str, Any]) -> dict[str, Any]:
     """How many people of the table are held back, none of them for their own value; nothing if nobody is."""
-    people = int(stated["held_back"])
+    people = int(stated.get("held_back", 0))
     return {"held_back": {"people": people, "by_value": False}} if people else {}
 
 
