@@ -51,7 +51,8 @@ def _mirror(series: Series, place: Path) -> None:
     process is writing at the moment, whose names begin with a dot.
     """
     real = series.home.path
-    _copy_files(real, place)
+    _copy_files(real, place, besides=series.home.history.name)
+    series.history.copy(place)  # as no process is writing it
     for folder in sorted([*real.glob("private/*"), *real.glob("private/*/*"), *real.glob("published/*/*")]):
         own = place / folder.relative_to(real)
         if not folder.is_dir() or any(part.startswith(".") for part in own.relative_to(place).parts):
@@ -64,9 +65,10 @@ def _mirror(series: Series, place: Path) -> None:
                     (own / release.name).symlink_to(release, target_is_directory=True)
 
 
-def _copy_files(folder: Path, into: Path, names: str = "[!.]*") -> None:
+def _copy_files(folder: Path, into: Path, names: str = "[!.]*", besides: str = "/") -> None:
+    """Copy a folder's files with such names, but for those that begin in one way."""
     for file in folder.glob(names):
-        if file.is_file():
+        if file.is_file() and not file.name.startswith(besides):
             shutil.copy2(file, into)
 
 

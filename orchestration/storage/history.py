@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -74,6 +75,16 @@ class History:
                 connection.execute(statement("insert_buckets"), key)
         known = self._published.setdefault((row["product"], row["series"]), {})
         known[row["release"]] = row["manifest_sha256"]
+
+    def copy(self, into: Path) -> None:
+        """Copy the file into a folder, while no process writes to it. Nothing if there is none.
+
+        Raises HomeError if it can't be read.
+        """
+        if self.file.exists():
+            with self._opened(read_only=True):
+                for file in self.file.parent.glob(f"{self.file.name}*"):  # with the log of a killed process
+                    shutil.copy2(file, into)
 
     def _read_published(self, product: str, series: str) -> dict[str, str]:
         if not self.file.exists():
