@@ -13,8 +13,8 @@ from republish.anonymize.principle.state import State
 from republish.anonymize.principles import principle_of
 from tests.anonymize.attack.attack_series import attack_each, contract, publish, snapshots
 from tests.anonymize.m_invariance.test_kept_groups import (
+    candidates,
     people,
-    released,
     sets,
     small_updates,
     untouched,
@@ -50,7 +50,7 @@ def tables(seed=0, releases=6, count=400, moved=30):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_stays_until_somebody_leaves(seed, published_as):
     stayed = 0
-    for before, now in pairwise(released(tables(seed), regroup=0, format=published_as)):
+    for before, now in pairwise(candidates(tables(seed), regroup=0, format=published_as)):
         present = set(now.linkage["pseudonym"])
         expected = {group for group in whole(before) if group <= present}
         assert expected <= groups(now)
@@ -59,7 +59,7 @@ def test_a_group_stays_until_somebody_leaves(seed, published_as):
 
 
 def test_of_groups_that_could_stay_the_longest_are_made_anew():
-    made = released(tables(), regroup=0.25)
+    made = candidates(tables(), regroup=0.25)
     for before, now in pairwise(made):
         present = set(now.linkage["pseudonym"])
         could = {group for group in whole(before) if group <= present}
@@ -71,7 +71,7 @@ def test_of_groups_that_could_stay_the_longest_are_made_anew():
 @pytest.mark.parametrize("regroup", [0, 0.1, 0.5])
 def test_an_untouched_bucket_keeps_its_groups(regroup):
     compared = 0
-    for before, now in pairwise(released(small_updates(), regroup=regroup)):
+    for before, now in pairwise(candidates(small_updates(), regroup=regroup)):
         with_counterfeits = set(before.buckets.filter(pl.col("counterfeits") > 0)["bucket_id"])
         for bucket in set(untouched(before, now)) - with_counterfeits:
             assert sets(before, "group_id")[bucket] == sets(now, "group_id")[bucket]
@@ -80,13 +80,13 @@ def test_an_untouched_bucket_keeps_its_groups(regroup):
 
 
 def test_the_same_table_again_is_published_the_same():
-    first, second = released([tables()[0]] * 2, regroup=0.3)
+    first, second = candidates([tables()[0]] * 2, regroup=0.3)
     for name, table in first.published.items():
         assert table.equals(second.published[name])
 
 
 def test_with_one_nothing_is_remembered_and_every_group_is_made_anew():
-    made = released(tables(releases=3), regroup=1)
+    made = candidates(tables(releases=3), regroup=1)
     assert all(TOGETHER not in one.state.tables for one in made)
     for before, now in pairwise(made):
         changed = [one for one in sets(now, "group_id") if one not in untouched(before, now)]
@@ -95,7 +95,7 @@ def test_with_one_nothing_is_remembered_and_every_group_is_made_anew():
 
 
 def test_a_quarter_is_made_anew_unless_a_contract_says_otherwise():
-    usual, named = (released(tables(releases=3), **given) for given in ({}, {"regroup": 0.25}))
+    usual, named = (candidates(tables(releases=3), **given) for given in ({}, {"regroup": 0.25}))
     for mine, other in zip(usual, named, strict=True):
         assert all(mine.published[name].equals(other.published[name]) for name in mine.published)
 
@@ -104,8 +104,8 @@ def test_where_the_last_release_remembered_nothing_groups_are_made_anew():
     def forgets(state):
         return State({name: table for name, table in state.tables.items() if name != TOGETHER})
 
-    first, second = released(tables(releases=2), forgets, regroup=0)
-    usual, other = released(tables(releases=2), regroup=1)
+    first, second = candidates(tables(releases=2), forgets, regroup=0)
+    usual, other = candidates(tables(releases=2), regroup=1)
     assert groups(first) == groups(usual)
     assert groups(second) == groups(other)
 
@@ -198,7 +198,7 @@ def test_who_is_forgotten_is_missed_in_their_group():
         return State(kept)
 
     series = tables(releases=2)
-    first, second = released(series, forgets, regroup=0)
+    first, second = candidates(series, forgets, regroup=0)
     (person,) = first.state.tables[TOGETHER]["pseudonym"].head(1)
     (group,) = (group for group in groups(first) if person in group)
     assert group - {person} not in groups(second)
