@@ -50,7 +50,7 @@ demo-visits: $(READY)  ## what a page has somebody do, in build/visits
 	sed -n '/^```sh$$/,/^```$$/{/^```/!p;}' docs/how-to/several_rows.md > build/visits/steps.sh
 	cd build/visits && env -u REPUBLISH_HOME PATH="$(CURDIR)/$(BIN):$$PATH" bash -ev steps.sh
 
-test: $(DEVELOP)  ## every test but those that are marked as slow: four minutes on two cores
+test: $(DEVELOP)  ## every test but the slow ones, of more than a second: four minutes on two cores
 	$(BIN)/python -m pytest -m "not slow"
 
 test-rest: $(DEVELOP)  ## the slow tests: kill points, browsers, daemons, large tables

@@ -61,6 +61,7 @@ def test_a_wheel_built_again_from_the_source_distribution_has_the_same_bytes(whe
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_project_may_have_packages_of_the_names_of_our_folders(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
     for name in FOLDERS:

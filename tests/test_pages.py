@@ -63,6 +63,7 @@ def test_the_reference_is_made_from_the_code(name, text):
     assert (FOLDER / name).read_text() == text, "make it anew by python -m docs.reference"
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_notebook_prints_what_it_shows_and_so_does_its_page():
     stored = NOTEBOOK.read_text()
     notebook, page = with_outputs(json.loads(stored))

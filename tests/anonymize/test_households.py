@@ -195,6 +195,7 @@ def published(contract, tables, keys):
             continue
 
 
+@pytest.mark.slow("takes more than a second")
 def test_by_counting_every_world_no_household_has_a_value_with_more_than_one_in_m():
     """Whoever knows all groups, who lives together, and that they share."""
     tables, keys = TABLES[::4], 2

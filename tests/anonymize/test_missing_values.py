@@ -349,6 +349,7 @@ MIXED = (pl.col("age_missing") > 0) & pl.col("age_low").is_not_null()
 
 @pytest.mark.parametrize("principle", ["intervals", "ever had", "gda"])
 class TestAReleaseThatSaysOtherwise:
+    @pytest.mark.slow("takes more than a second")
     @pytest.mark.parametrize("linked", [True, False])
     @pytest.mark.parametrize("claimed", [0, 2])
     def test_another_count_of_people_without_a_value_is_found(self, principle, linked, claimed):
@@ -368,6 +369,7 @@ class TestAReleaseThatSaysOtherwise:
         lying = with_groups(candidate, rows, where, age_low=rows.filter(where)["age_high"].first())
         assert broken(attacked(people, lying, contract)) != []
 
+    @pytest.mark.slow("takes more than a second")
     @pytest.mark.parametrize(
         "changes",
         [

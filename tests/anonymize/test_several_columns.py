@@ -220,6 +220,7 @@ def test_every_promise_holds_where_new_groups_are_of_neighbours_whoever_comes_an
     assert found[-1].figures["smallest_candidates_by_host"] >= 3
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("m", [2, 3])
 def test_of_the_people_of_a_group_at_most_half_have_one_value_whatever_is_known_of_counterfeits(m):
     """Without it, most people beside counterfeits are guessed right by how frequent combinations are."""

@@ -151,6 +151,7 @@ def test_values_are_remembered_of_rows_that_are_gone():
     assert older[-1].candidate.figures.people == left.height
 
 
+@pytest.mark.slow("takes more than a second")
 def test_more_values_under_a_signature_than_it_has_room_for_are_found(monkeypatch):
     """Releases as older versions made them: a later value joined a signature, whatever it held."""
     monkeypatch.setattr(releasing, "without_room", lambda people, *_: np.zeros(people.height, bool))
@@ -162,6 +163,7 @@ def test_more_values_under_a_signature_than_it_has_room_for_are_found(monkeypatc
     assert finding(last, EVER)[2] == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_rows_that_are_left_out_add_to_what_is_published():
     """Two missing rows, of values in none of the signatures, have 1 - (1 - 1/n)^2; one beside another 2/m."""
     of = contract({"m": 2, "values_per_person": 1}, sensitive={"name": "diagnosis", "values": VALUES[:6]})
@@ -188,6 +190,7 @@ def test_the_attack_finds_every_promise_kept(attacked):
         assert finding(found, EVER)[2] == pytest.approx(1 / 3)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("seed", range(20))
 def test_by_counting_every_world_nobody_had_a_value_with_more_than_one_in_m(seed):
     """Whoever knows everybody's rows and groups, and that equal signatures mean equal values."""

@@ -84,6 +84,7 @@ def test_a_persons_groups_publish_the_same_values_as_often_or_no_value_twice(pri
         assert max(names.values()) == 1
 
 
+@pytest.mark.slow("takes more than a second")
 @given(seed=st.integers(0, 2**32))
 @example(seed=131073)  # people leave one of two buckets that publish the same signature
 @settings(max_examples=10)
@@ -94,6 +95,7 @@ def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_
     assert not broken(made, everything=True)
 
 
+@pytest.mark.slow("takes more than a second")
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=20)
 def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(seed):
@@ -107,6 +109,7 @@ def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(se
         assert any(values[one] != values[other] for values in found)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("principle", [{"name": "m_invariance", "m": 3, "on_ineligible": "wait"}])
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=20)
@@ -157,6 +160,7 @@ def test_what_a_person_drew_they_keep(principle):
     assert drawn[0].height < drawn[-1].height
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("principle", ["m_invariance", "e_equivalence"])
 def test_values_may_be_whole_numbers(principle):
     numbers = {NONE: 0} | {value: place for place, value in enumerate(SICK, start=1)}
@@ -204,6 +208,7 @@ def test_an_adversary_who_knows_the_algorithm_is_promised_against_for_every_valu
         contract({"name": "m_invariance", "m": M, "adversary": "knows_algorithm"})
 
 
+@pytest.mark.slow("takes more than a second")
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=8)
 def test_the_global_guarantee_bounds_every_sensitive_value_over_all_releases(seed):

@@ -19,6 +19,7 @@ def release():
     return made
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_the_product_estimates_is_the_sum_over_cells(release):
     workload = range_workload(release.contract, 5, 0.3, np.random.default_rng(1))
     found = estimated_cells(release.candidate.published, release.contract).counts(workload)
@@ -33,6 +34,7 @@ def test_what_the_product_estimates_is_the_sum_over_cells(release):
             assert count == pytest.approx(row[2], abs=0.06)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_every_reading_of_a_release_has_as_many_people_as_the_table(release):
     everything = range_workload(release.contract, 1, 1, np.random.default_rng(1))
     evenly = cells_of_groups(release.read, release.contract)

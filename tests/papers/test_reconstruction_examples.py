@@ -139,6 +139,7 @@ def is_m_invariant(series, m):
     return True
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=100)
 def test_lemma_4_if_and_only_if(seed):

@@ -100,6 +100,7 @@ def test_table_1_without_p3_p6_p7_p8_all_ten_tables_are_possible_and_every_relea
     assert is_strongly_globally_safe(T0, [P[number] for number in known], TWO_THIRDS, Fraction(1, 2))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_table_1_the_papers_set_is_one_of_the_largest_strongly_globally_safe_ones():
     found = safe_sets(T0, TWO_THIRDS, Fraction(2, 3), strongly=True)
     assert frozenset(P[number] for number in (1, 2, 4, 5, 9)) in found

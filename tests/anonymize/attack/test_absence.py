@@ -103,6 +103,7 @@ def test_somebody_who_is_missing_and_has_few_values_left_breaks_the_promise(prin
     assert not last.holds
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_value_that_only_the_table_has_is_left_to_nobody_unless_it_is_declared():
     """Readers know `a` to `d`; two missing people alone have `e` and `f`."""
     people, found = crowd("abab"), {}

@@ -42,12 +42,14 @@ def test_releases_of_the_streamliner_keep_the_bound_and_reach_it(method):
     assert (row["found"], row["required"], row["undecided"]) == (0.5, 0.5, 0)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_table_7_as_printed_gives_values_away_and_is_convicted(monkeypatch):
     monkeypatch.setattr(streamliner_release, "gda", gda_of_table_7)
     row, _ = found("aabc", make_contract(l=2))
     assert (row["holds"], row["found"]) == (False, 1)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_smaller_bound_than_the_algorithm_keeps_is_found_broken():
     row, _ = found("aabc", make_contract(l=2), promise=Promise(Posterior(1 / 3)))
     assert (row["holds"], row["broken"]) == (False, 4)

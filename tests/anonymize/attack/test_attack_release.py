@@ -269,6 +269,7 @@ MUTANTS = [
 ]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("mutate", "promises"), MUTANTS, ids=lambda of: getattr(of, "__name__", ""))
 def test_a_mutant_is_caught_under_the_right_name(series, declared, mutate, promises):
     found = attack_series(mutate(series), declared)

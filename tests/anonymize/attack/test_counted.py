@@ -139,6 +139,7 @@ def remembered(*stays):
     return Knowledge(stays=Stays(held, people, forged))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_release_by_hand():
     assert groups().rows() == [(1, 2, 2, 1, 1, 2), (2, 2, 2, 1, 1, 1)]
     assert found("signature_invariance").is_empty()

@@ -8,6 +8,7 @@ from republish.anonymize.attack.coverage import cover, covering, holds, signatur
 from republish.anonymize.formats.published import Published
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(0, 60), st.integers(0, 12))
 @settings(max_examples=60)
 def test_candidate_sets_are_the_union_of_all_covering_groups(seed, attributes, people, groups):

@@ -143,6 +143,7 @@ LIVES = [
 ]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_whole_attack_counts_the_same_cuts():
     made = publish(LIVES[0].snapshots(), contract(e=3, values=6))
     for counted, attacked in zip(cuts_each(made), attack_each(made), strict=True):

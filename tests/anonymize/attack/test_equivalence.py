@@ -170,6 +170,7 @@ def test_the_clock_decides_how_many_are_undecided_and_never_who_is_caught_wrongl
     assert set(found.undecided["person"]) == ({"f", "h"} if seconds == 0 else set())
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1))
 @example(274)
 @example(2455)
@@ -184,6 +185,7 @@ def test_the_minimum_is_that_of_trying_all_pairs_of_sets_of_people(seed):
     assert whole.e == tried or (tried is None and (whole.e or MOST + 1) > MOST)
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=80)
 def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_people(seed):
@@ -194,6 +196,7 @@ def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_pe
     assert whole.e == tried or (tried is None and (whole.e or MOST + 1) > MOST)
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.booleans())
 @settings(max_examples=60)
 def test_somebody_is_compromised_exactly_if_in_an_attack_that_is_smaller(seed, e, foreign):

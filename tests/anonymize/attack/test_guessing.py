@@ -40,6 +40,7 @@ def test_where_values_are_random_nothing_is_learned(m):
     assert 0.6 < np.sqrt(np.mean(np.square(off))) < 1.6
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_standard_error_is_that_of_all_ways_to_exchange_values_of_equal_groups():
     known, published, declared, linkage = released(0.8, m=3, count=60)
     found = guess_values(known, published, declared, linkage)
@@ -124,6 +125,7 @@ def test_nobody_is_guessed_whom_no_group_covers():
     assert drawn(nobody, None, 0).equals(nobody)  # a release without rows has no values either
 
 
+@pytest.mark.slow("takes more than a second")
 def test_each_release_with_other_groups_says_more_of_everybody():
     """What is promised is 1/4, of each release and of what all have in common."""
     declared, clues, found = contract(m=4), None, []

@@ -117,6 +117,7 @@ def random_series(rng, releases=3, most=7):
     return people(*tables), published_tables
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=60)
 def test_nothing_possible_is_struck_off(seed):
@@ -136,6 +137,7 @@ def test_in_a_single_release_all_that_is_impossible_is_struck_off(seed):
     assert set(left.rows()) == {(*row, candidate) for row, values in possible.items() for candidate in values}
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=60)
 def test_risk_by_component_is_the_risk(seed):

@@ -184,6 +184,7 @@ def paired(seed, further=0):
     return Release(snapshot, tables, tuples.drop_nulls("patient").select("patient", "group_id"))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_chance_decides_once_for_a_signature_in_which_way_its_counterfeits_stand_out():
     """Groups of one signature were taken for independent: one honest release in four was refused."""
 

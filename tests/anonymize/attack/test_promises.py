@@ -28,6 +28,7 @@ def m_invariant(ms):
     return generalized.publish(snapshots, contracts), contracts[0]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_series_whose_m_was_raised_keeps_what_each_person_was_promised(linked):
     released, declared = m_invariant([2, 2, 4, 4])
@@ -67,6 +68,7 @@ def rows_of(attacked, name):
     return [(row["since"], row["required"], row["broken"], row["people"] > 0, row["holds"]) for row in rows]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("linked", [True, False])
 @pytest.mark.parametrize(("ms", "rows"), [([2, 4, 4], [(1, 2), (2, 4)]), ([4, 2, 4], [(1, 4), (2, 2)])])
 def test_a_promise_that_changed_has_a_row_for_each_figure(ms, rows, linked):

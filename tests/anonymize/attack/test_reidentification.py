@@ -95,6 +95,7 @@ people_drawn = st.lists(
 )
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=60)
 @given(people_drawn, st.booleans())
 def test_risks_are_those_of_plain_python(people, exact):

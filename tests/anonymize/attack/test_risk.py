@@ -95,6 +95,7 @@ def stays(state):
     return state.group_by("person", "value").agg(pl.col("candidates_0").bitwise_and()).rows()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_over_distinct_originals_the_share_can_be_above_1_over_m():
     # Lemma 3 counts surjections: an original that more of them rebuild counts more. Where several groups
     # cover the same people, counting each original once is another figure, and not bounded.

@@ -96,6 +96,7 @@ def in_small_buckets(plans):
     return people[tuples.max(axis=1) < 10].sum() / people.sum()
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("m", [4, 6])
 def test_where_counterfeits_are_weighed_fewer_people_are_in_small_buckets(seed, m):

@@ -31,6 +31,7 @@ def encoded(history):
     return both.delta()
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("seed", range(SERIES))
 def test_the_cuts_that_releases_settle_are_all_the_cuts_there_are(seed):
     history = History(seed, back=False, people=5)

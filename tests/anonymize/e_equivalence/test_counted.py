@@ -26,6 +26,7 @@ def broken(made, **published):
     return {verdict.promise for verdict in judge(attacked.tables, fewest) if not verdict.passed}
 
 
+@pytest.mark.slow("takes more than a second")
 def test_an_honest_release_keeps_every_promise(made):
     assert broken(made) == set()
 

@@ -21,6 +21,7 @@ def new_counterfeits(made):
         yield counterfeits(one).filter(pl.col("node") == number), people
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("seed", range(4))
 def test_a_counterfeit_looks_like_a_person_of_its_own_bucket(seed):
     found = 0

@@ -129,6 +129,7 @@ def test_fractions_are_covered_and_no_narrower_than_promised_whatever_rounding_d
     assert top - bottom >= width
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=100)
 @given(
     st.sampled_from(

@@ -78,6 +78,7 @@ def test_a_ledger_that_is_kept_is_not_convicted():
     assert not convicted(made_on(lambda tables: tables))
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     "change",
     [
@@ -91,6 +92,7 @@ def test_a_ledger_that_is_wrong_is_convicted_by_what_is_published_on_it(change):
     assert convicted(made_on(change))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_promise_that_is_weakened_when_l_is_lowered_is_convicted():
     def weaken(tables):
         return tables | {"people": tables["people"].with_columns(l=pl.lit(1, pl.Int32))}

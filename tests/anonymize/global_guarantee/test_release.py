@@ -33,6 +33,7 @@ from tests.anonymize.global_guarantee.guarantee_series import (
 from tests.findings import BREACH
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=20)
 @given(series())
 def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
@@ -50,6 +51,7 @@ def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
         before = never
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=20)
 @given(series())
 def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(drawn):
@@ -81,6 +83,7 @@ def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(
         )
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=20)
 @given(series(most_people=60), st.integers(0, 2**32), st.data())
 def test_other_values_of_the_people_held_back_would_change_nothing(drawn, seed, data):
@@ -110,6 +113,7 @@ def test_that_a_release_waits_follows_from_values_of_people_who_are_then_held_ba
         assert step.candidate.figures.held_back == held_back
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=20)
 @given(series(most_people=60), st.integers(0, 2**32))
 def test_the_order_in_which_rows_arrive_decides_nothing(drawn, seed):
@@ -191,6 +195,7 @@ def attacked_with_promise(contract, steps):
         yield found.findings.row(by_predicate=pl.col("promise") == BREACH, named=True)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_attack_forgets_whom_the_contract_forgets_and_nobody_else():
     contract = make_contract(strategy="minimum", forget_after=2)
     people = crowd(seed=5, size=200, number_of_values=10, turnover=0, changing=0.5).snapshots(2)
@@ -213,6 +218,7 @@ def test_people_held_back_all_the_time_are_not_forgotten():
     assert steps[-1].candidate.figures.remembered == 4
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_raised_l_binds_every_later_release_and_a_lowered_one_weakens_no_promise():
     people = crowd(seed=6, size=400, number_of_values=20, turnover=0, changing=0.3).snapshots(4)
     raised = [make_contract(l=l, strategy="geometric", a=0.7) for l in (2, 3, 3, 3)]

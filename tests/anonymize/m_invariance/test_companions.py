@@ -172,6 +172,7 @@ def test_places_are_filled_as_in_plain_python_and_nobody_has_two(seed):
     assert len({*chosen}) == len(chosen)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=6)

@@ -85,6 +85,7 @@ def shown(candidate, bucket):
     return sorted(sorted(some.select("age", "zipcode").rows()) for _, some in rows.group_by("group_id"))
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("regroup", [1, 0.25])
 def test_rows_of_exact_quasi_identifiers_stay_too_and_counterfeits_look_like_the_same_people(regroup):
     compared = with_counterfeits = 0

@@ -46,6 +46,7 @@ def tables(seed=0, releases=6, count=400, moved=30):
     return made
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_stays_until_somebody_leaves(seed, published_as):
@@ -68,6 +69,7 @@ def test_of_groups_that_could_stay_the_longest_are_made_anew():
         assert 0.75 * len(could) <= len(stayed) < len(could)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("regroup", [0, 0.1, 0.5])
 def test_an_untouched_bucket_keeps_its_groups(regroup):
     compared = 0
@@ -110,6 +112,7 @@ def test_where_the_last_release_remembered_nothing_groups_are_made_anew():
     assert groups(second) == groups(other)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_promised_holds_as_before(seed):
     """People come and leave, and come back; every attack on every release finds what is promised."""

@@ -87,6 +87,7 @@ def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_
         assert found.figures["largest_by_frequencies"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=20)
 @given(tables())
 def test_any_series_keeps_it(table):
@@ -120,6 +121,7 @@ def test_the_paper_s_algorithm_is_convicted_by_the_same_attack():
     assert all(broken(found) == {ARRIVALS, FREQUENCIES} for found in later)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_planner_that_fills_one_shortage_by_value_is_convicted_by_the_check_of_the_chain(monkeypatch):
     plan_honestly = whole_groups.plan_whole_groups
 

@@ -148,6 +148,7 @@ def test_counts_are_those_of_the_executed_join(situation):
     assert counted.safety == pytest.approx(executed_join.safety(view, earlier, contract), abs=1e-12)
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=40)
 @given(situations())
 def test_releases_satisfy_the_requirement_and_cannot_be_specialized_further(situation):
@@ -301,6 +302,7 @@ def test_releases_of_one_population_are_population_related(situation):
     assert all(unrelated(coded, one, Pairs.of(contract)) == (0, 0) for one in read(earlier, contract))
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=20)
 @given(
     situations(requirements=["linkability"]),

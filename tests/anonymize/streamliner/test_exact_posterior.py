@@ -38,6 +38,7 @@ DISTANCES = [
 """Weighted ranks of up to six people."""
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("l", "colors"), BATCHES)
 def test_ria_leaves_no_value_above_one_in_l(l, colors):
     seeds = [np.random.default_rng(seed) for seed in range(3)]
@@ -59,6 +60,7 @@ def test_rda_leaves_no_value_above_one_in_l(l, colors):
     assert worst <= Fraction(1, l)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("l", "colors"), BATCHES)
 @pytest.mark.parametrize("distances", DISTANCES)
 def test_gda_leaves_no_value_above_one_in_l(l, colors, distances):
@@ -74,6 +76,7 @@ def all_orders(color):
     return [np.array(order, np.uint64) for order in itertools.permutations(range(len(color)))]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_gda_as_printed_gives_values_away():
     found = {}
     for l, colors in BATCHES[1:3]:
@@ -170,6 +173,7 @@ def best_first(color, distances, l):
     return group
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_best_first_search_passes_one_in_l():
     above = certain = 0
     for seed in range(200):

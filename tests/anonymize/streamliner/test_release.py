@@ -124,6 +124,7 @@ def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one
         assert discernibility(sizes) == least
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=40)
 @given(
     eligible_tables(),

@@ -35,6 +35,7 @@ def snapshots(seed, releases=5, size=300, values=9):
         ).sample(fraction=1, shuffle=True, seed=release)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("method", ["rda", "gda"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_whole_series_passes_the_audit_of_m_invariance(method, seed):

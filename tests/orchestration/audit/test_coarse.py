@@ -57,6 +57,7 @@ def page(folder, truth, tables):
     return (folder / f"{truth} report/audit.html").read_text()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_page_of_few_people_is_the_same_whatever_values_of_their_groups_they_have(tmp_path):
     """With all its digits, `error_without` alone was right for one in 1,296 assignments of twelve people."""
     (tmp_path / "few.yaml").write_text(CONTRACT)

@@ -65,6 +65,7 @@ def broken(described):
     return {row["promise"] for row in described["promises"] if not row["holds"]}
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_valid_series_passes_with_and_without_the_private_folder(folders):
     assert run(folders, "v1") == 0
     assert run(folders, "v1", private=folders / "private") == 0
@@ -87,6 +88,7 @@ def test_a_broken_release_is_named(folders):
     assert {tuple(row["broken_in"]) for row in described["promises"] if not row["holds"]} == {("2024-02-01",)}
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_report_has_figures_and_hashes_and_nobody_s_value_or_name(folders):
     run(folders, "v1", private=folders / "private", out=folders / "report")
     page = (folders / "report/audit.html").read_text()
@@ -111,6 +113,7 @@ def test_the_page_stands_alone(folders):
     assert "<script" not in page
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_same_audit_writes_the_same_report(folders):
     for name in ("one", "two"):
         run(folders, "v1", out=folders / name)
@@ -118,6 +121,7 @@ def test_the_same_audit_writes_the_same_report(folders):
         assert (folders / "one" / file).read_text() == (folders / "two" / file).read_text()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_without_hosting_groups_the_report_says_what_it_did_not_cover(folders):
     run(folders, "v1", out=folders / "with_out")
     run(folders, "v1", private=folders / "private", out=folders / "with")
@@ -362,6 +366,7 @@ def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly)
     assert not [gap for gap in described["not_covered"] if "flu" in gap["what"]]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("count", [40, 30_000])
 def test_two_spellings_of_one_value_are_one_value_at_any_size(yearly, count, monkeypatch):
     """Groups of flu and flu with a space after it: without the attack on small tables, too."""
@@ -447,6 +452,7 @@ def test_the_command_ends_with_the_verdict(folders, command):
     assert "promises are broken" in failed.stdout
 
 
+@pytest.mark.slow("takes more than a second")
 def test_brackets_in_what_it_prints_are_text(folders, capsys):
     """Else a part of a folder's name is taken for a colour, and lost."""
     options = {"truth": folders / "truth", "contract": folders / "contract.yaml"}
@@ -540,6 +546,7 @@ def test_what_to_name_is_said(hospital, home, tmp_path, monkeypatch):
         _own_releases([hospital.contract])
 
 
+@pytest.mark.slow("takes more than a second")
 def test_releases_that_were_given_away_need_the_truth_alone(hospital, home, tmp_path):
     copy = tmp_path / "given/published/hospital/v1"
     shutil.copytree(hospital.series(home).published_folder, copy)

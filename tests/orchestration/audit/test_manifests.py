@@ -32,6 +32,7 @@ def series(folder):
     return folder / "published/hospital/v1"
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("linked", [True, False])
 def test_honest_manifests_are_found_to_be_so(folder, linked):
     assert run(folder, linked=linked) == (0, set())
@@ -99,6 +100,7 @@ def test_rows_that_are_stated_otherwise_are_found(folder, series):
     assert run(folder) == (3, {fi.CLAIMS})
 
 
+@pytest.mark.slow("takes more than a second")
 def test_whoever_claims_a_larger_m_is_held_to_it(folder, series):
     stated = json.loads((series / NAMES[2] / "manifest.json").read_text())
     forge(series / NAMES[2], principle=stated["principle"] | {"m": 99})
@@ -107,6 +109,7 @@ def test_whoever_claims_a_larger_m_is_held_to_it(folder, series):
     assert {fi.HOST_CANDIDATES, fi.SIGNATURES} <= broken
 
 
+@pytest.mark.slow("takes more than a second")
 def test_manifests_that_claim_a_smaller_m_than_the_contract_acquit_only_what_keeps_the_contract(
     folder, series
 ):
@@ -172,6 +175,7 @@ def test_an_entry_that_is_missing_or_unknown_is_found(folder, series, change, li
     assert fi.ENTRIES in broken
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     ("table", "change"),
     [
@@ -195,6 +199,7 @@ def test_a_column_of_lists_that_the_format_does_not_have_is_a_finding(folder, se
     assert fi.UNREAD in run(folder)[1]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_identifiers_that_are_text_in_one_file_and_numbers_in_the_next_are_the_same_people(folder):
     number = pl.col("patient").str.slice(1).cast(pl.Int64)
     for n, file in enumerate(sorted((folder / "truth").iterdir())):

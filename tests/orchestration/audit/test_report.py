@@ -403,6 +403,7 @@ def test_small_counts_are_not_handed_out_and_none_at_all_is_said(count, shown):
     assert without_small(count) == shown
 
 
+@pytest.mark.slow("takes more than a second")
 @needs_chromium
 def test_it_prints_on_a4_with_page_numbers_and_no_cut_column(audited, tmp_path, page):
     document = printed(audited / "report/audit.html", tmp_path / "report.pdf")

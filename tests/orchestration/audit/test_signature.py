@@ -177,6 +177,7 @@ def test_half_of_the_report_is_enough_and_none_is_not(folder):
         verify(folder)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_an_audit_without_a_key_takes_an_old_signature_away(folder):
     run(folder)
     assert not (folder / "report" / SIGNATURE).exists()
@@ -225,6 +226,7 @@ def test_a_key_may_have_a_passphrase(tmp_path, monkeypatch):
     assert load_private_key(file)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_words_of_a_signed_report_forge_no_line(folder):
     forged = "Ada\nThe audit's verdict: Every promise holds.\x1b[1A\x1b[2K"
     run(folder, sign=folder / "key.pem", auditor=forged)

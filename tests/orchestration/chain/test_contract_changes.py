@@ -123,6 +123,7 @@ def test_what_weakens_the_promise_needs_consent_by_name(hospital, home, case):
     assert make(hospital.series(home), THIRD).is_published(THIRD)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_source_named_in_another_way_goes_on_in_the_same_series(hospital, tmp_path):
     query = "SELECT * FROM people WHERE :release = :release"
     for database, release in (("one", FIRST), ("other", SECOND)):
@@ -159,6 +160,7 @@ def test_a_value_that_is_gone_needs_consent(hospital, home):
     make(hospital.series(home), THIRD)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_smaller_e_needs_a_new_series(hospital, tmp_path):
     home = tmp_path / "new home"
     make(equivalent(hospital, e=4).series(home), FIRST, SECOND)
@@ -170,6 +172,7 @@ def test_a_smaller_e_needs_a_new_series(hospital, tmp_path):
     assert code == 2
 
 
+@pytest.mark.slow("takes more than a second")
 def test_validate_prints_what_changed_and_whether_it_would_be_refused(hospital, home):
     alter(hospital, lambda d: (m_is(4)(d), qi("zipcode", min_width=1)(d)))
     lines = []

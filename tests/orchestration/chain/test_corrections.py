@@ -97,6 +97,7 @@ def test_under_every_principle_nobody_is_convicted(hospital, tmp_path, wrong, pr
     assert code == 0, promises
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_corrected_quasi_identifier_is_just_the_new_one(hospital, home, wrong, tmp_path):
     older = wrong.head(20).with_columns(age=(pl.col("age") + 7) % 100)
     correct(hospital, older, column="age")

@@ -85,6 +85,7 @@ WORKING_FILES = {
 }
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("case", WORKING_FILES)
 def test_a_working_file_that_is_damaged(hospital, home, case):
     name, content = WORKING_FILES[case]

@@ -59,6 +59,7 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     } <= set(shown)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_larger_e_holds_from_the_next_release_on(hospital, tmp_path):
     home = tmp_path / "home"
     make(hospital.series(home), FIRST, SECOND)

@@ -77,6 +77,7 @@ def test_people_who_wait_are_stated_and_nobody_is_exposed(crowd, tmp_path):
     assert set(linked) == set(crowd.snapshot(FIRST)["patient_id"])
 
 
+@pytest.mark.slow("takes more than a second")
 def test_who_waited_is_released_with_later_people(crowd, tmp_path):
     crowd.declare(principle={"on_ineligible": "wait"})
     waiting, others = (

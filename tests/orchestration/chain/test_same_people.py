@@ -140,6 +140,7 @@ def with_income(hospital):
         hospital.deliver(release, table.with_columns(income=pl.format("class {}", pl.col("zipcode") % 7)))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_another_sensitive_column_takes_a_line_too(hospital, home):
     with_income(hospital)
     income = {"sensitive": {"name": "income", "values": None}}

@@ -30,6 +30,7 @@ def found(monkeypatch):
     return on
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_chance_may_have_done_is_said_and_changes_nothing(hospital, home, found, tmp_path):
     usual = make(hospital.series(home), THIRD)
     found(fi.COUNTERFEITS, 0, 2e-6, 1e-9, 7)
@@ -44,6 +45,7 @@ def test_what_chance_may_have_done_is_said_and_changes_nothing(hospital, home, f
     assert "as clearly as chance" not in usual_verdict.found
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     "promise", [fi.COUNTERFEITS, fi.CANDIDATES, fi.COVERAGE, fi.ROW_ORDER, fi.IDENTIFIERS]
 )

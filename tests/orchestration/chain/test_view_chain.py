@@ -136,6 +136,7 @@ def test_two_views_are_released_through_dagster_verified_and_audited(example):
     )
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_command_line_does_all_of_it(example, monkeypatch):
     monkeypatch.chdir(example)
     run = CliRunner().invoke
@@ -173,6 +174,7 @@ def test_a_tampered_view_is_found(example):
         audited(example)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     ("names", "broken"),
     [
@@ -328,6 +330,7 @@ def test_a_previous_release_stays_as_it_was(example):
     )
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_published_view_is_a_previous_release_and_what_the_asset_depends_on(example):
     first = make(series_of(example), RELEASES[0])
     path = str(first.published(RELEASES[0]))
@@ -404,6 +407,7 @@ def test_views_that_name_releases_of_each_other_are_shown_without_this_lineage(e
     assert "named_view, second_view name releases of each other" in caplog.text
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_view_names_all_releases_of_the_same_people_in_its_home(example):
     """Else it is refused: anybody may join them. One contract says it for both that nobody gets both."""
     first = make(series_of(example), RELEASES[0])
@@ -483,6 +487,7 @@ OTHER_COLUMNS = {
 }
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("case", OTHER_COLUMNS)
 def test_a_view_with_other_columns_is_another_series(example, case):
     """Views of a series are joined column by column, whatever these are called."""
@@ -499,6 +504,7 @@ def test_a_view_with_other_columns_is_another_series(example, case):
         audited(example)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("order", [["c2", "c1"], ["c1", "c2", "c3"]])
 def test_a_view_whose_columns_have_other_labels_goes_on_and_is_audited(example, order):
     make(series_of(example), RELEASES[0])

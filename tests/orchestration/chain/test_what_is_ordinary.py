@@ -95,6 +95,7 @@ def padded(number):
     return number.cast(pl.String).str.zfill(5)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     ("identifiers", "words"),
     [
@@ -121,6 +122,7 @@ def test_the_same_identifiers_as_text_and_as_numbers_are_the_same_people(numbere
     assert compare_snapshots(series, SECOND).figures.carried > 250
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("kept", "share"), [(0, "0.0%"), (140, "4")])
 def test_a_csv_file_with_a_header_only_or_cut_at_a_lines_end(numbered, tmp_path, kept, share):
     for release in (FIRST, SECOND):
@@ -146,6 +148,7 @@ def test_a_first_snapshot_with_nobody(hospital, tmp_path):
     assert not series.published_folder.exists()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_is_accepted_by_name_is_accepted_for_that_release_alone(hospital, home):
     half = hospital.snapshot(THIRD)[::3]
     hospital.deliver(THIRD, half)
@@ -228,6 +231,7 @@ def undeclared(hospital, tmp_path):
     return hospital, make(hospital.series(tmp_path / "new home"), FIRST).home.path
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_recoding_is_refused_and_says_how_to_name_it(undeclared):
     hospital, home = undeclared
     recoded(hospital, SECOND, **RECODED)
@@ -238,6 +242,7 @@ def test_a_recoding_is_refused_and_says_how_to_name_it(undeclared):
     assert code == 2
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_value_that_looks_renamed_is_refused_with_the_line_that_declares_it(undeclared):
     """The share of people who changed is ordinary, and everybody who changed would be given away."""
     hospital, home = undeclared
@@ -273,6 +278,7 @@ def values_left(series, kept):
     return [len(set.intersection(*left[person])) for person in kept]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     ("declared", "is_refused"),
     [({"accept": {SECOND: ["renamed"]}}, True), ({"sensitive": {"renamed": {"stroke": "apoplexy"}}}, False)],

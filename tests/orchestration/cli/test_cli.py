@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[3]
 # ---- release
 
 
+@pytest.mark.slow("takes more than a second")
 def test_every_due_release_is_one_line_and_a_second_run_has_nothing_to_do(republish, hospital, home):
     shutil.copytree(home, home.parent / "undisturbed")
     make(hospital.series(home.parent / "undisturbed"), THIRD)
@@ -52,6 +53,7 @@ def test_every_due_release_is_one_line_and_a_second_run_has_nothing_to_do(republ
     assert before.keys() == after.keys()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_first_release_that_cannot_be_made_ends_the_command(republish, hospital, tmp_path):
     home = tmp_path / "home"
     hospital.deliver(SECOND, pl.concat([hospital.snapshot(SECOND)] * 2))
@@ -62,6 +64,7 @@ def test_the_first_release_that_cannot_be_made_ends_the_command(republish, hospi
     assert re.match(rf"republish: hospital, release {SECOND}, .*patient_id: 300 of 600 rows repeat", err[0])
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_refusal_for_privacy_has_its_own_exit_code(republish, hospital, home):
     hospital.declare(principle={"on_value_change": "refuse"})
     before = published(home)
@@ -77,6 +80,7 @@ def test_other_parameters_do_not_touch_what_is_published(republish, hospital, ho
     assert code == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_waits_for_what_is_upstream_of_it(republish, hospital, home):
     hospital.declare(upstream=["warehouse/patients"])
     command = ["release", hospital.contract, "--home", home, "--through", THIRD]
@@ -94,6 +98,7 @@ def test_a_release_waits_for_what_is_upstream_of_it(republish, hospital, home):
     assert (code, out[0].split()[:2]) == (0, [THIRD, "published"])
 
 
+@pytest.mark.slow("takes more than a second")
 def test_whoever_knows_that_a_snapshot_is_complete_need_not_wait(republish, hospital, home):
     hospital.declare(upstream=["warehouse/patients"])
     command = ["release", hospital.contract, "--home", home, "--through", THIRD]
@@ -131,6 +136,7 @@ def broken_algorithm(monkeypatch):
     monkeypatch.setattr(shard, "principle_of", lambda contract: replace(principle(contract), release=release))
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("broken_algorithm")
 def test_what_nobody_expected_is_one_line(republish, hospital, home):
     code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
@@ -140,6 +146,7 @@ def test_what_nobody_expected_is_one_line(republish, hospital, home):
         assert not file.is_file() or b"P00000001" not in file.read_bytes(), file
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("broken_algorithm")
 def test_debug_shows_where(republish, hospital, home):
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD, "--debug")
@@ -229,6 +236,7 @@ def test_a_snapshot_under_a_wrong_name_is_named(republish, hospital, home):
         assert (code, line.split("; ")[1]) == (0, hint)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_releases_that_can_be_made_are_made_before_one_waits(republish, hospital, home):
     code, out, err = republish("release", hospital.contract, "--home", home, "--strict")
     assert (code, err) == (2, [])

@@ -51,6 +51,7 @@ def test_the_contracts_own_line_is_what_a_new_series_would_be(compare, hospital,
     assert 0.2 < own["learned"] < 1
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_larger_m_costs_more_and_the_largest_that_works_is_found(compare, hospital):
     most = hospital.snapshot(RELEASES[0])["disease"].value_counts()["count"].max()
     hospital.declare(principle={"on_ineligible": "refuse", "people_per_group": 1})
@@ -99,6 +100,7 @@ def test_values_that_come_and_go_are_for_one_principle(compare, hospital):
     assert all("come and go" in one["refused"] for one in found if one["refused"] is not None)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_same_people_are_in_every_sample(compare):
     lines = compare("--people", "100", "--values", "3", "--principles", "m_invariance", "--format", "json")
     found = json.loads("\n".join(lines))
@@ -157,6 +159,7 @@ def test_a_contract_that_has_nothing_to_choose_is_refused(republish, tmp_path):
     assert not (tmp_path / "var").exists()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_every_level_of_a_hierarchy_is_a_line_and_none_without_one(compare, hospital):
     diseases = sorted(set(hospital.snapshot(RELEASES[0])["disease"]))
     groups = [f"group {number % 6}" for number in range(len(diseases))]

@@ -127,6 +127,7 @@ def test_one_release_is_tried_and_others_are_by_a_word(validate, hospital, home)
     assert "was tried" not in validate(home)[1]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_all_releases_are_tried_from_the_first_on(validate, hospital, tmp_path):
     """What the second is refused for can't be seen in its snapshot alone: nobody may change in it."""
     for marker in hospital.folder.glob(".*.home"):
@@ -219,6 +220,7 @@ def test_a_second_series_would_be_refused(validate, hospital, home):
     assert "separate_readers: true" in said
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_first_release_of_a_series_that_goes_on_from_another_is_foreseen_on_its_state(
     validate, hospital, home
 ):
@@ -230,6 +232,7 @@ def test_the_first_release_of_a_series_that_goes_on_from_another_is_foreseen_on_
     assert f"{figures.groups:,} groups" in foreseen
 
 
+@pytest.mark.slow("takes more than a second")
 def test_whom_the_same_table_would_hold_back_next_time_is_forecast(validate, hospital, tmp_path):
     """Values that come and go spend a budget. Who is admitted is drawn, so the forecast is nearly right."""
     transient = {"semantics": "transient"}
@@ -294,6 +297,7 @@ def test_each_column_is_profiled_and_identifiers_and_values_only_counted(hospita
     assert not [value for value in table["disease"].unique() if value in said]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_no_profile_is_shown_unless_it_is_asked_for(hospital, home, republish):
     assert not profiled(hospital, home, profiles=False)[0]
     _, out, _ = republish("validate", hospital.contract, "--home", home)

@@ -249,6 +249,7 @@ def test_visits_of_people_are_several_rows_of_a_person(republish, tmp_path, monk
     assert republish("validate", "visits.yaml")[0] == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_visits_are_told_apart_in_several_snapshots(republish, tmp_path, monkeypatch):
     """A visit's code repeats from file to file; it is what tells rows apart, and nothing to publish."""
     monkeypatch.chdir(tmp_path)
@@ -523,6 +524,7 @@ def test_a_password_is_refused_and_not_printed(republish, tmp_path, monkeypatch)
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_value_of_most_people_is_said_and_may_be_known(republish, deliver, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [[(*row[:5], "none" if int(row[0]) % 3 else row[5], row[6]) for row in some] for some in people()]
@@ -534,6 +536,7 @@ def test_a_value_of_most_people_is_said_and_may_be_known(republish, deliver, tmp
     assert republish("validate", "--all", "clinic/clinic.yaml")[0] == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_schema_accepts_what_is_drafted_and_finds_a_slip(republish, deliver, tmp_path, monkeypatch):
     import jsonschema  # here, as it takes seconds, and each run collects all tests
 
@@ -711,6 +714,7 @@ def test_values_in_two_spellings_are_not_listed(republish, tmp_path, monkeypatch
     assert "sensitive: {name: diagnosis}" in (tmp_path / "stays.yaml").read_text()
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("number", range(6))
 def test_a_draft_that_finds_no_room_leaves_nothing_in_the_way_of_the_next(
     republish, hospital, tmp_path, monkeypatch, number

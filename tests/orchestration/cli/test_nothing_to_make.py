@@ -59,6 +59,7 @@ def test_a_contract_is_read_and_its_series_looked_at_without_what_computes(modul
     assert not loaded & set(SLOW)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_with_every_release_published_a_command_verifies_them_and_loads_nothing_else(hospital, home):
     lines, loaded = loaded_by(COMMAND_LINE, "release", hospital.contract, "--home", home, "--through", SECOND)
     assert lines == ["hospital/v1: every release that is due is published, and is as it was published"]
@@ -66,6 +67,7 @@ def test_with_every_release_published_a_command_verifies_them_and_loads_nothing_
     assert read_json(home / "contracts.json") == {"hospital": os.path.relpath(hospital.contract, home)}
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_waits_for_its_snapshot_without_anything_that_would_make_it(hospital, home):
     hospital.file(THIRD).unlink()
     hospital.declare(upstream=["warehouse/patients"])
@@ -106,6 +108,7 @@ def killed(home, run):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("under_way", ["NOT_STARTED", "STARTED", "CANCELING"])
 def test_the_command_after_a_process_that_was_killed_ends_its_run_with_nothing_to_make(
     hospital, home, under_way
@@ -150,6 +153,7 @@ def test_a_command_is_at_work_on_its_run_until_dagster_has_noted_that_it_is_over
         assert workers.left(series.home) == ["a run"]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_refused_release_leaves_no_run_for_the_next_command_to_end(hospital, home):
     hospital.declare(principle={"on_value_change": "refuse"})
     series = hospital.series(home)

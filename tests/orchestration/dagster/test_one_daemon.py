@@ -76,6 +76,7 @@ def test_a_second_daemon_is_refused_at_once_with_the_number_of_the_first(home, m
     assert not (home.dagster / ".daemon").exists()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_daemon_ends_when_what_began_it_is_killed_and_the_next_waits_for_that(home):
     with parent_of(["-c", IDLE, str(home.path)]) as begun:
         first = int(begun.stdout.readline())

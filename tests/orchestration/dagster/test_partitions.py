@@ -128,6 +128,7 @@ def test_the_dates_of_a_schedule_are_dagsters_partitions(cron, at):
     the_same_dates(declared(cron), FIRST, at)
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=20)
 @given(cron=ONCE_A_DAY, days=st.integers(0, 1600))
 @example(cron="0 0 29 2 *", days=60)  # Dagster's own reading begins with the leap day after this one
@@ -138,6 +139,7 @@ def test_of_any_schedule_too(cron, days):
         the_same_dates(declared(cron, first), first, lambda now: clock.setattr(calendar, "now", lambda: now))
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("cron", WRITTEN)
 def test_a_schedule_that_ends_has_the_same_dates_in_dagster(cron, at):
     third = list(itertools.islice(ticks(cron, FIRST), 3))[-1].date()

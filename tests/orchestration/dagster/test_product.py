@@ -195,6 +195,7 @@ def test_a_backfill_that_fails_publishes_the_releases_before(elsewhere, series, 
     assert published(elsewhere.home.path) == published(series.home.path)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_backfill_whose_last_snapshot_is_odd_publishes_those_before(hospital, instance, tmp_path):
     hospital.deliver(THIRD, hospital.snapshot(THIRD)[:100])
     series = hospital.series(tmp_path / "home")
@@ -452,6 +453,7 @@ def test_a_candidate_that_breaks_a_promise_is_not_published(series, instance, mo
     assert not (series.private(THIRD) / "candidate.json").exists()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_nothing_is_built_on_a_release_whose_audit_failed(hospital, series, instance, monkeypatch):
     hospital.deliver("2024-10-01", hospital.snapshot(THIRD))
     with monkeypatch.context() as broken:
@@ -474,6 +476,7 @@ def test_great_expectations_dying_is_a_failed_audit(series, monkeypatch):
 # ---- what the UI shows
 
 
+@pytest.mark.slow("takes more than a second")
 def test_counts_that_plot_columns_and_where_they_come_from(series, instance):
     run(series, instance, THIRD)
     shown = entries(instance, "release", THIRD)
@@ -508,6 +511,7 @@ def subclasses(kind):
     return [further for one in kind.__subclasses__() for further in (one, *subclasses(one))]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_figures_have_the_digits_that_matter_and_types_a_readers_words(hospital, tmp_path, instance):
     series = hospital.declare(sensitive={"values": None}).series(tmp_path / "home")
     result = run(series, instance, FIRST)
@@ -528,6 +532,7 @@ def table_of(check):
     return check.metadata["evidence"].value if "evidence" in check.metadata else None
 
 
+@pytest.mark.slow("takes more than a second")
 def test_promised_and_found_is_one_chart_over_the_releases_with_a_mark_where_a_parameter_changed(
     hospital, series, instance
 ):
@@ -546,6 +551,7 @@ def drawn(markdown):
     return [base64.b64decode(one).decode() for one in re.findall(r"svg\+xml;base64,([^)]*)\)", markdown)]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_nothing_that_is_shown_is_about_a_person(series, instance, hospital):
     run(series, instance, THIRD)
     hospital.deliver("2024-10-01", pl.concat([hospital.snapshot(THIRD)] * 2))
@@ -738,6 +744,7 @@ def test_a_release_that_is_late_is_a_check_that_fails(series, instance, monkeypa
     assert found["last_run"].description == "No release was attempted yet."
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_run_that_failed_is_a_check_that_fails_until_one_ends_well(series, instance, hospital):
     snapshot = hospital.snapshot(THIRD)
     hospital.deliver(THIRD, snapshot.drop("age"))
@@ -813,6 +820,7 @@ def test_every_check_blocks_what_comes_after_it(series):
     assert all(graph(series).get(check).blocking == (check not in late) for check in nodes)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_checks_say_what_was_promised_and_what_was_found(series, instance):
     result = run(series, instance, THIRD)
     found = checks(result)
@@ -849,6 +857,7 @@ def test_checks_say_what_was_promised_and_what_was_found(series, instance):
     assert "interval widths" in shown
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_check_that_fails_lists_what_is_broken(series, instance, monkeypatch):
     monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", mutant(with_one_disease))
     found = checks(run(series, instance, THIRD, raise_on_error=False))

@@ -85,6 +85,7 @@ def test_a_webhook_is_told_of_what_is_wrong_once_and_when_it_is_well_again(look,
     assert posted[0]["text"] == "republish: hospital/v1 needs you. It is late."
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_was_not_told_is_told_again(look, monkeypatch):
     posted = []
     with webhook(posted, status=500) as address:

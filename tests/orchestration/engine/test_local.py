@@ -37,6 +37,7 @@ def broken(job):
     raise ValueError(f"a value of {job}")
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_process_that_is_killed_is_replaced_once(tmp_path):
     jobs = [(tmp_path, number) for number in range(5)]
     assert list(Local(2).run(killed_once, jobs)) == [0, 10, 20, 30, 40]

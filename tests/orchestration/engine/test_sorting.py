@@ -39,6 +39,7 @@ def in_one(tables, place, rows=100):
     return pl.concat(in_order(tables, place / "spilled", rows))
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.lists(ROWS, max_size=12), st.permutations([*SCHEMA][:-1]), st.integers(0, 12), st.integers(1, 4))
 def test_rows_of_several_tables_are_in_the_order_of_one(place, rows, columns, cut, at_a_time):
     """Also those that are alike in all but the last column."""

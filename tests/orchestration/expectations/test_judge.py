@@ -124,6 +124,7 @@ def test_a_promise_that_is_kept(promise):
     assert verdict.figures["rows of evidence"] == len(next(iter(KEPT[promise].values())))
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("promise", "changes"), BROKEN)
 def test_a_promise_that_is_broken(promise, changes):
     verdict = judged(promise, **changes)
@@ -140,6 +141,7 @@ def test_empty_evidence_is_no_promise_kept_where_there_are_people(promise):
     assert verdict.broken[0].endswith("The evidence has 0 rows.")
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("file", sorted(SUITES.glob("*.json")), ids=lambda file: file.stem)
 def test_what_other_tests_see_without_it_is_its_verdict(file):
     """Of every suite, tables of a few rows in which a value may be missing."""
@@ -294,6 +296,7 @@ def test_ctrl_c_is_for_whoever_asks_from_the_first_process_on(tmp_path):
     assert int(blocked, 16) & 1 << signal.SIGINT - 1
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_judge_whose_asker_was_killed_before_the_answer_says_nothing(capfd):
     ours, questions = Pipe()
     ours.send(({}, {}))

@@ -53,18 +53,21 @@ def read_or_refused(folder, content):
             assert all(line.isprintable() for line in said.split("\n"))
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=80)
 @given(st.sampled_from(TYPED).flatmap(mutated))
 def test_a_contract_with_parts_of_other_kinds(folder, tree):
     read_or_refused(folder, json_text(tree))
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=100)
 @given(st.sampled_from(TREES).flatmap(mutated))
 def test_a_contract_with_everything_as_text(folder, tree):
     read_or_refused(folder, yaml.safe_dump(tree, allow_unicode=True))
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=200)
 @given(st.sampled_from(TEXTS).flatmap(mutated_text))
 def test_a_text_with_other_pieces(folder, text):

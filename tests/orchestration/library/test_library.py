@@ -48,6 +48,7 @@ def made(hospital, key=KEY):
     return releases
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_series_goes_on_from_a_saved_state(hospital, tmp_path):
     contract, whole = rp.Contract.load(hospital.contract), made(hospital)
     whole[1].state.save(tmp_path / "state")
@@ -100,6 +101,7 @@ def test_a_release_touches_no_file_and_says_nothing_of_anybody(tmp_path, monkeyp
     assert not [word for word in ("p1", release.state.key, "flu") if word in repr(release)]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_is_written_is_read_attacked_and_counted(tmp_path):
     contract = rp.Contract.of(DECLARED)
     first = rp.release(people(), contract, date="2026-01-01")
@@ -183,6 +185,7 @@ def test_a_weaker_promise_and_what_takes_a_home_are_refused():
         rp.Contract.of({name: part for name, part in DECLARED.items() if name != "principle"})
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     ("key", "changes"),
     [
@@ -284,6 +287,7 @@ def test_importing_republish_imports_nothing_else():
     assert told.stdout.strip() == "[]"
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_manifest_of_a_release_is_that_of_a_home(hospital, tmp_path):
     make(hospital.series(tmp_path / "home"), RELEASES[0])
     made(hospital)[0].write(tmp_path)

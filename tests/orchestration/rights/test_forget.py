@@ -125,6 +125,7 @@ def test_everybody_else_is_as_they_were(home, series, hospital, people, again):
     assert [find(series, one) for one in others] == before
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("again", [True, False])
 def test_an_audit_of_ones_own_releases_knows_whom_they_leave_out(hospital, series, people, again, capsys):
     """The source has them still; nobody knows any more in which groups they were."""
@@ -259,6 +260,7 @@ def test_under_every_principle_the_series_goes_on(hospital, tmp_path, principle,
         assert all(row["holds"] for row in promises.values())
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("again", [True, False])
 def test_a_sheet_does_not_say_of_the_forgotten_that_they_never_were(hospital, home, series, people, again):
     who = people[0]

@@ -151,6 +151,7 @@ PRINCIPLES = [
 ]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle["name"])
 def test_under_every_principle_own_values_are_among_those_found(hospital, tmp_path, principle):
     hospital.under(principle)

@@ -76,6 +76,7 @@ def test_any_other_period_is_refused(hospital, absent_for):
         load_contract(hospital.contract)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_each_release_forgets_whom_it_and_those_before_have_not_had_for_so_long(hospital, home, members):
     first, second, third = members
     series = declared(hospital, home)

@@ -13,6 +13,7 @@ FIRST, SECOND = views.RELEASES
 example = views.example
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("again", [True, False])
 def test_a_view_goes_on_with_them_or_without(example, again):
     series = make(views.series_of(example), FIRST)

@@ -171,6 +171,7 @@ def test_what_was_published_since_has_to_be_said(backup, machine):
     assert not machine.exists()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_that_is_out_is_made_again_as_it_was(hospital, home, backup, elsewhere, machine):
     make(hospital.series(home), THIRD)
     found = restore(backup, machine, home / "published")
@@ -228,6 +229,7 @@ def test_a_home_put_back_as_it_was_without_a_word_is_refused(hospital, home, tmp
         refuse_other_home(hospital.series(home))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_rolled_back_home_goes_on_by_a_backup_of_it(hospital, home, tmp_path):
     older = shutil.copytree(home, tmp_path / "older")
     make(hospital.series(home), THIRD)
@@ -332,6 +334,7 @@ def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(
         shutil.rmtree(machine)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_who_was_forgotten_after_the_backup_is_back_and_a_later_log_counts_them(
     hospital, home, backup, elsewhere, machine, tmp_path
 ):
@@ -365,6 +368,7 @@ def test_who_was_forgotten_after_the_backup_is_back_and_a_later_log_counts_them(
     assert published(make(again, THIRD).home.path) == published(make(series, THIRD).home.path)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_releases_before_a_forgetting_are_made_again_first(
     hospital, home, backup, elsewhere, machine, tmp_path
 ):

@@ -35,6 +35,7 @@ def refused(error, words, work, *arguments, home):
 # ---- the release before, put back from a copy
 
 
+@pytest.mark.slow("takes more than a second")
 def test_an_older_candidate_of_the_release_before_is_refused(hospital, tmp_path):
     """Its seal is whole and its audit passed; it is not the one that was published."""
     home = tmp_path / "new home"
@@ -137,6 +138,7 @@ def test_what_a_series_was_begun_with_cannot_be_edited(series, home, path, to):
     refused(HomeError, words, make, series, THIRD, home=home)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(
     ("path", "to"),
     [(("promises",), []), (("parameters", "m"), 9), (("figures", "held_back"), 7), (("files",), {})],

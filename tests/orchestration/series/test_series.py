@@ -92,6 +92,7 @@ def test_a_new_series_is_another_chain(hospital, home):
     assert signatures(home, FIRST) != signatures(home, FIRST, "v2")
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_same_key_gives_the_same_bytes_and_another_key_others(hospital, home, tmp_path, monkeypatch):
     make(hospital.series(tmp_path / "a home of its own"), FIRST, SECOND)
     assert published(tmp_path / "a home of its own") == published(home)
@@ -201,6 +202,7 @@ def in_the_middle(content):
 DAMAGES = [half, in_the_middle, lambda _: b"", lambda _: b"no database" * 999]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("damage", "shards"), [*((damage, 1) for damage in DAMAGES), (in_the_middle, 2)])
 def test_a_damaged_history_is_refused_and_written_anew_once_it_is_gone(hospital, home, damage, shards):
     if shards > 1:

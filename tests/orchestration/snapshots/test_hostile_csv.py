@@ -177,6 +177,7 @@ FIELDS = st.lists(
 TEXTS = st.lists(FIELDS.map(",".join)).map("\n".join) | st.text('ab,"\r\n;\0', max_size=30)
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=300)
 @given(text=TEXTS, block=st.integers(1, 8), rows=st.integers(1, 3))
 def test_any_text_is_read_as_a_plain_reader_reads_it_or_refused(text, block, rows, tmp_path_factory):

@@ -641,6 +641,7 @@ IN_POSTGRESQL = [
 
 
 class TestQueriesThatWrite:
+    @pytest.mark.slow("takes more than a second")
     @pytest.mark.parametrize(
         ("query", "look"),
         [
@@ -667,6 +668,7 @@ class TestQueriesThatWrite:
             read_snapshot(contract_file, RELEASE)
         assert not (tmp_path / "written").exists()
 
+    @pytest.mark.slow("takes more than a second")
     @pytest.mark.parametrize(
         "query",
         [
@@ -706,6 +708,7 @@ class TestQueriesThatWrite:
         assert snapshot_exists(contract_file, RELEASE)
         assert sum(batch.num_rows for batch in first.batches) > 100_000
 
+    @pytest.mark.slow("takes more than a second")
     @pytest.mark.postgres
     @pytest.mark.parametrize(
         ("query", "look"),
@@ -1180,6 +1183,7 @@ class TestWhetherASnapshotHasArrived:
         assert read_snapshot(contract_file, RELEASE).equals(READ)
         assert not snapshot_exists(contract_file, "2024-07-01")
 
+    @pytest.mark.slow("takes more than a second")
     def test_a_file_that_a_query_names_whatever_the_release(self, hospital):
         query = "SELECT * FROM 'nowhere.parquet' WHERE seen = :release"
         with pytest.raises(SnapshotError, match=r"there is no file nowhere\.parquet"):

@@ -62,6 +62,7 @@ def refusal(contract_file, release, version=None):
     return str(refused.value)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_has_the_version_of_the_moment_at_which_it_is_due(table, clinic):
     kind, write = table
     write()

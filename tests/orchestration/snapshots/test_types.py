@@ -196,6 +196,7 @@ def in_pieces(tmp_path, monkeypatch):
     return read_again
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("source", [parquet, in_duckdb, delta, iceberg])
 def test_each_source_has_the_same_people_in_whatever_types(source, read, in_pieces, tmp_path):
     assert_frame_equal(read(source(tmp_path)), READ)

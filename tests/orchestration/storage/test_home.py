@@ -126,6 +126,7 @@ def test_the_same_table_has_the_same_bytes(tmp_path):
     assert pl.read_parquet(tmp_path / "one").equals(table)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_json_has_the_same_bytes_under_every_locale(tmp_path):
     code = (
         "import sys; from pathlib import Path; from republish.orchestration.storage.store import write_json\n"

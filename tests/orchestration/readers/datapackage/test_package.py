@@ -89,6 +89,7 @@ def test_readers_are_told_the_principle_and_not_that_people_are_anonymous(folder
     assert "anonym" not in text.lower()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_words_for_readers_change_nothing_that_was_promised(series, hospital):
     before = series.contract.privacy_digest()
     hospital.declare(**WORDS, sensitive={"description": "the main diagnosis"})

@@ -51,6 +51,7 @@ def folder(series):
 # ---- what is right
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_last_release_is_estimated_alone_as_among_all(series):
     whole, published = (series.published(RELEASES[1]).parent for _ in range(2))
     every, changes = estimate(whole, by="sex"), estimate(whole, change=True)
@@ -70,6 +71,7 @@ def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
     assert isclose(by_disease["share"].sum(), 1, abs_tol=0.01)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_file_says_the_same_in_duckdb_alone(folder, monkeypatch):
     monkeypatch.chdir(folder)
     with duckdb.connect() as connection:
@@ -79,6 +81,7 @@ def test_the_file_says_the_same_in_duckdb_alone(folder, monkeypatch):
     assert alone.rename({"split": "disease"}).equals(answer)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("version", "is_old"), [("v1.2.2", True), ("v1.10.0", False)])
 def test_an_older_duckdb_is_told_in_a_sentence(folder, version, is_old):
     statements = (folder / "estimate.sql").read_text()
@@ -94,6 +97,7 @@ def test_an_older_duckdb_is_told_in_a_sentence(folder, version, is_old):
             connection.execute(asked)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
     found = estimate(series.published_folder, "disease = 'flu'")
     assert found["release"].cast(pl.String).to_list() == list(RELEASES[:2])
@@ -124,6 +128,7 @@ def test_a_change_needs_two_releases(folder):
         estimate(folder, change=True)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     hospital.under({"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"})
     folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
@@ -283,6 +288,7 @@ def grouped(rng, declared, groups, **columns):
     return generalize(pl.DataFrame(codes), values, group, nobody, declared).tables
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("alike", [0.0001, 0.3])
 def test_somebody_is_at_either_end_of_an_interval(tmp_path, alike):
     """Against all ways of placing three people in an interval, one of them at each end, by Polya's urn."""
@@ -413,6 +419,7 @@ def test_regions_are_no_narrower_than_their_groups(published, reach, regions):
     assert found == [(regions,)]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("published", ["generalization", "anatomy"])
 def test_what_values_of_far_places_show_says_little_of_neighbours(published):
     """The young and the old have other values, and people of a group have theirs by lot."""
@@ -428,6 +435,7 @@ def test_what_values_of_far_places_show_says_little_of_neighbours(published):
     assert np.mean(errors) < 2.5 * np.mean(off)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_no_error_is_greater_than_the_groups_allow(tmp_path):
     """Each group has one person of each value, and few groups are divided."""
     declared = contract(age={"kind": "number", "domain": [0, 999]})
@@ -474,6 +482,7 @@ def test_somebody_is_in_the_first_cell_of_an_interval_and_somebody_in_the_last(t
     assert places == [(40, 41, 49, 49, True), (40, 50, 70, 79, False), (50, 60, 90, 104, False)]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_ends_of_a_release_of_an_older_version_are_somebodys_values_if_they_are_wide_apart(tmp_path):
     declared = contract(age={"kind": "number", "domain": [0, 104], "min_width": 10})
     tables = published_ages([40, 49], [40, 52, 79])  # the first could have been widened
@@ -591,6 +600,7 @@ def test_dates_fractions_and_any_names_are_estimated(tmp_path):
     assert all(150 < row[2] < 250 for row in split)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("kind", [float, int])
 def test_values_that_many_people_share_are_found_again(tmp_path, kind):
     """Four fifths of 1,500 people work 20, 35, 38.5 or 40 hours a week (in hundredths: whole numbers)."""
@@ -622,6 +632,7 @@ def test_values_that_many_people_share_are_found_again(tmp_path, kind):
             assert abs(row[2] - met.sum()) < 0.1 * 1500
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize(("apart", "least", "most"), [(2, 0.5, 0.58), (10_000, 0, 0.1)])
 def test_people_of_a_group_are_as_alike_as_groups_are_narrow(tmp_path, apart, least, most):
     """People of groups that are made by lot stand independently."""
@@ -786,6 +797,7 @@ def test_a_condition_that_is_no_condition_on_published_columns_is_refused(folder
     assert refusal.value.exit_code == 2
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_value_that_no_release_has_is_refused_where_no_values_are_declared(series):
     for release in RELEASES[:2]:
         folder = series.published(release)
@@ -894,6 +906,7 @@ def test_a_folder_that_was_tampered_with_is_not_asked(folder):
         estimate(folder)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_people_are_at_the_multiples_that_there_are_of_a_number_with_a_step():
     """Pay in steps of 250 in cells of 500: anywhere in its cell, half of it would be above where it is."""
 

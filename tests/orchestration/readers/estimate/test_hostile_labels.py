@@ -77,6 +77,7 @@ def six_from(at):
     return distinct["label"].to_list()[:6]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("at", range(0, len(LABELS), 3))  # each label is asked for, in one of the conditions
 def test_any_labels_are_counted_as_ordinary_ones(at, ordinary, tmp_path):
     labels = six_from(at)

@@ -32,6 +32,7 @@ def by(made: Made, column: str) -> pl.DataFrame:
         return connection.sql(f"FROM estimate(true, split := {column})").pl()
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("principle", PRINCIPLES.values(), ids=PRINCIPLES)
 def test_counts_by_a_frequent_label_of_many_are_right(principle):
     # Sizes by Zipf's law: large labels are often an end of an interval, and groups err alike at such ends.
