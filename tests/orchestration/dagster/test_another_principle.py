@@ -245,7 +245,7 @@ def test_an_auditor_sees_that_its_own_promise_is_broken(declare, tmp_path, monke
     """A publisher whose audit was switched off."""
     series = declare(largest_share=0.2).series(tmp_path / "home")
     with monkeypatch.context() as careless:
-        for step in ("making", "snapshot"):
+        for step in ("candidate", "snapshot"):
             careless.setattr(f"republish.orchestration.chain.{step}.refuse_broken", lambda *_: None)
         make(series, RELEASES[0])
     code, promises = audited(declare(largest_share=0.2), series, tmp_path / "report")
