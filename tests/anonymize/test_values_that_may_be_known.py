@@ -97,7 +97,7 @@ def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_
 
 @pytest.mark.slow("takes more than a second")
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=20)
+@settings(max_examples=30)
 def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(seed):
     """Found by trying each table: the chain promises that no person is known to have the value of another."""
     snapshots = tables(random(seed), people=8, releases=2, churn=0.25, change=0, sick=SICK[:3])
@@ -112,7 +112,7 @@ def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(se
 @pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("principle", [{"name": "m_invariance", "m": 3, "on_ineligible": "wait"}])
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=20)
+@settings(max_examples=30)
 def test_counting_every_table_leaves_each_sensitive_value_at_most_one_in_m(principle, seed):
     snapshots = tables(random(seed), people=9, releases=2, churn=0.25, change=0, sick=SICK[:4])
     made = list(released(contract(principle), snapshots))

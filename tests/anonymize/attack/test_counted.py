@@ -17,7 +17,7 @@ from tests.series import entered, make_contract, publish, tables, under_pseudony
 
 @pytest.mark.slow("attacks many releases")
 @given(tables())
-@settings(max_examples=20)
+@settings(max_examples=40)
 def test_what_the_algorithm_makes_keeps_every_promise(table):
     made = [
         (release.contract, release.people, under_pseudonyms(release.candidate, release.contract))

@@ -182,7 +182,7 @@ def renamed(series, names):
 @pytest.mark.slow("attacks many releases")
 @pytest.mark.parametrize("names", [RENAMED, JOINED])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
+@settings(max_examples=30)
 def test_what_was_counted_of_other_values_changes_no_risk(seed, names):
     counted = {}
     for series in (

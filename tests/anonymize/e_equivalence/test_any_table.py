@@ -37,7 +37,7 @@ def releases(table: Table, es):
 
 @pytest.mark.slow("makes and audits many releases")
 @given(tables(), st.lists(st.integers(2, 7), min_size=7, max_size=7))
-@settings(max_examples=20)
+@settings(max_examples=40)
 def test_every_promise_holds_in_every_release(table, es):
     made = list(releases(table, es))
     for one, attacked in zip(made, attack_each(made), strict=True):

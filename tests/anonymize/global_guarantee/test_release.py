@@ -34,7 +34,7 @@ from tests.findings import BREACH
 
 
 @pytest.mark.slow("takes more than a second")
-@settings(max_examples=20)
+@settings(max_examples=30)
 @given(series())
 def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
     steps = publish(*drawn)
@@ -52,7 +52,7 @@ def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
 
 
 @pytest.mark.slow("takes more than a second")
-@settings(max_examples=20)
+@settings(max_examples=30)
 @given(series())
 def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(drawn):
     for step in publish(*drawn):
@@ -84,7 +84,7 @@ def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(
 
 
 @pytest.mark.slow("takes more than a second")
-@settings(max_examples=20)
+@settings(max_examples=30)
 @given(series(most_people=60), st.integers(0, 2**32), st.data())
 def test_other_values_of_the_people_held_back_would_change_nothing(drawn, seed, data):
     """Nothing that is published, nor who is held back, says anything of the values of people held back."""
@@ -114,7 +114,7 @@ def test_that_a_release_waits_follows_from_values_of_people_who_are_then_held_ba
 
 
 @pytest.mark.slow("takes more than a second")
-@settings(max_examples=20)
+@settings(max_examples=30)
 @given(series(most_people=60), st.integers(0, 2**32))
 def test_the_order_in_which_rows_arrive_decides_nothing(drawn, seed):
     steps = publish(*drawn)

@@ -226,7 +226,7 @@ PROMISES = (
 
 @pytest.mark.slow("makes and audits many releases")
 @pytest.mark.filterwarnings("error")
-@settings(max_examples=20)
+@settings(max_examples=75)
 @given(tables())
 def test_every_promise_holds_in_every_release_of_any_series(table):
     releases = publish(table)

@@ -88,7 +88,7 @@ def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_
 
 
 @pytest.mark.slow("takes more than a second")
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(tables())
 def test_any_series_keeps_it(table):
     series = publish(dataclasses.replace(table, contracts=[in_mode(one) for one in table.contracts]))

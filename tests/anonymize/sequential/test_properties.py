@@ -303,7 +303,7 @@ def test_releases_of_one_population_are_population_related(situation):
 
 
 @pytest.mark.slow("takes more than a second")
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(
     situations(requirements=["linkability"]),
     st.lists(st.sampled_from([1, 3, 10**6, 10**9, 10**12]), min_size=2, max_size=2),

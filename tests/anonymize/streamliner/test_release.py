@@ -125,7 +125,7 @@ def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one
 
 
 @pytest.mark.slow("takes more than a second")
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(
     eligible_tables(),
     st.sampled_from(["ria", "rda", "gda"]),
