@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
@@ -46,10 +46,11 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFr
 
     It has its own column names. Columns with types lose what stands for no value, and are else as they are.
     """
-    texts = [
-        _read(text, kind, written).alias(name) for name, text, kind, written in _texts(table, schema, source)
-    ]
-    return table.with_columns(*texts, *_typed(table, schema, source))
+    texts = {
+        name: _read(text, kind, written).alias(name)
+        for name, text, kind, written in _texts(table, schema, source)
+    }
+    return table.with_columns(*texts.values(), *_typed(table, schema, source, texts))
 
 
 def ambiguous_numbers(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
@@ -84,9 +85,10 @@ def refuse_ambiguous_numbers(counted: Sequence[pl.DataFrame]) -> None:
             )
 
 
-def _typed(table: pl.DataFrame, schema: Table, source: FileSource) -> Iterator[pl.Series]:
-    """Columns with types, without what stands for no value."""
-    texts = {name for name, *_ in _texts(table, schema, source)}
+def _typed(
+    table: pl.DataFrame, schema: Table, source: FileSource, texts: Collection[str]
+) -> Iterator[pl.Series]:
+    """Columns with types, all but those that are read as `texts`, without what stands for no value."""
     for name in schema.column_names().values():
         written = source.written(name)
         if written.null_values and name in table.columns and name not in texts:

@@ -286,21 +286,21 @@ def _as_its_type(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
         hint = "; of numbers with decimals, the domain has some, too: [0.0, 100.0]" if has_decimals else ""
         return f"{declare}{out}{hint}"
     if column.written == "date" and isinstance(dtype, pl.Datetime):
-        return f"{_hours(snapshot[column.column], dtype)}{out}"
+        return f"{_hours(snapshot[column.column])}{out}"
     return out
 
 
-def _hours(moments: pl.Series, dtype: pl.Datetime) -> str:
+def _hours(moments: pl.Series) -> str:
     """A hint on moments that are no midnights: all may be midnights of another time zone."""
-    of_utc = "of moments with a time zone, midnights of UTC are dates"
-    moments = moments.dt.convert_time_zone("UTC") if dtype.time_zone else moments
+    of_utc, is_zoned = "of moments with a time zone, midnights of UTC are dates", moments.dtype.time_zone  # type: ignore[attr-defined]
+    moments = moments.dt.convert_time_zone("UTC") if is_zoned else moments
     times = moments.drop_nulls().dt.time().alias("time").value_counts(name="people").sort("time")
     # A zone has one hour, and in summer another one.
     if not 1 <= times.height <= SUMMER_AND_WINTER or (times["people"] < SEVERAL).any():
-        return f"{of_utc}: " if dtype.time_zone else ""
+        return f"{of_utc}: " if is_zoned else ""
     hours = " or ".join(f"{time:%H:%M}" for time in times["time"])
     return (
-        f"{f'{of_utc}, and ' if dtype.time_zone else ''}all are at {hours}, as midnights of another zone are:"
+        f"{f'{of_utc}, and ' if is_zoned else ''}all are at {hours}, as midnights of another zone are:"
         " write days (in a query of duckdb: CAST(… AT TIME ZONE 'Europe/Berlin' AS DATE), say), or "
     )
 

@@ -65,9 +65,9 @@ BY_RANK = "gda"
 CROWDED, TOGETHER, UNEVEN, UNEVEN_BY_RANK = 1.75, 0.07, 0.17, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
 times that of people who stand independently, and so many times more for each of the group's people, because
-they err together. The square of the difference that two other models make counts so many times; and
-`UNEVEN_BY_RANK` times where people of a group have about the same weighted rank, so that a place on one
-attribute excludes many on another (benchmarks/measures/estimates.py)."""
+they err together. The squares of the differences that two other models make count `UNEVEN` times; but that
+of places in line counts `UNEVEN_BY_RANK` times where people of a group have about the same weighted rank, so
+that a place on one attribute excludes many on another (benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
@@ -332,7 +332,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unevenly(own: Mapping[str, Any]) -> float:
-    """How many times the square of what a model of places changes counts."""
+    """How many times the square of what places in line change counts."""
     is_by_rank = own["principle"].get("method") == BY_RANK and own["n"] == 1
     return UNEVEN_BY_RANK if is_by_rank else UNEVEN
 
