@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import polars as pl
 
@@ -17,13 +18,15 @@ IDENTIFIERS = "identifiers"
 """The measure of people whose identifier is there in another form: expected of nobody."""
 EXTENDED = "extended_identifiers"
 """The measure of people whose identifier gained or lost characters: accepted by this name."""
+LABELS = "labels"
+"""The measure of codes that mean something else than before: accepted by this name."""
 MOST_EXTENDED, FEWEST_EXTENDED = 0.01, 5
 """The share of people who may look like that, and so few such people say nothing."""
 MOST_OWN, MOST_OWN_CODES, FEWEST_OWN = 0.5, 0.9, 20
 """The share of people who may have a sensitive value that nobody else has; that share where nearly all of
 these values are codes, as diagnoses of a few hundred patients are; and so few such people say nothing."""
-NOT_EXPECTED = (RENAMED, IDENTIFIERS, EXTENDED, OWN_VALUES, FREE_TEXT)
-"""Measures of which no key of `expect` says how many people may be concerned."""
+NOT_EXPECTED = (RENAMED, IDENTIFIERS, EXTENDED, LABELS, OWN_VALUES, FREE_TEXT)
+"""Measures of which no key of `expect` says how many people, or codes, may be concerned."""
 SCHEMA = {
     "measure": pl.String,
     "column": pl.String,
@@ -86,14 +89,19 @@ Expected = tuple[str, str | None, float, float | None, float | None]
 
 
 def expected_of_snapshot(
-    figures: DeltaFigures, contract: Product, accepted: Collection[str], own: pl.DataFrame | None = None
+    figures: DeltaFigures,
+    contract: Product,
+    accepted: Collection[str],
+    own: pl.DataFrame | None = None,
+    relabelled: Mapping[str, int] = MappingProxyType({}),
 ) -> pl.DataFrame:
     """`measure`, `column`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
     There is one row for each of `people`, `carried`, `new`, `changed`, `renamed` and, if enough people are
     carried, `identifiers` and `extended_identifiers`; of the first snapshot for `people` alone. Beside that,
     there are `own_values` and `free_text` of each sensitive column, by the publisher's name, if `own_values`
-    counted it (`own`); `column` is null elsewhere. `odd` is 1 where what was found is neither ordinary nor
+    counted it (`own`), and `labels` of each column with codes whose label is another one (`relabelled` says
+    of how many); `column` is null elsewhere. `odd` is 1 where what was found is neither ordinary nor
     `accepted` this once. Values are those of rows, where people may have several; who comes, stays and leaves
     are people.
     """
@@ -116,6 +124,7 @@ def expected_of_snapshot(
             rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
             few = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
             rows.append((EXTENDED, None, float(figures.extended or 0), None, few))
+    rows += [(LABELS, column, float(codes), None, 0.0) for column, codes in relabelled.items()]
     for column in () if own is None else own.iter_rows(named=True):
         rows += _expected_of_column(**column)
     return _judged(rows, accepted)
@@ -185,6 +194,7 @@ _MEANINGS = {
     " more or less (a prefix, a hyphen, a last letter), and much else of them is the same",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
     "guessed": "{found:.1%} of the people's values would be guessed right by learning from the groups",
+    LABELS: "{found:,.0f} of the codes of {column} mean something else than before",
     OWN_VALUES: "{found:.1%} of the {counted} have a value of {column} that nobody else has",
     FREE_TEXT: "{found:.1%} of the {counted} have a value of {column} that nobody else has and that looks"
     " like a sentence, a number of a person or an address",

@@ -18,7 +18,9 @@ TIME_PARTS = ("%H", "%M", "%S", "%f")
 NOT_FOR_TABLES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
 CSV = tuple(f".{kind}{packed}" for kind in ("csv", "tsv") for packed in ("", ".gz", ".zst"))
 """Endings of text files, as they are or compressed; a .tsv has tabs between its columns."""
-TYPED = (".parquet", ".xlsx", ".sas7bdat", ".sav", ".dta")
+LABELLED = (".sas7bdat", ".sav", ".dta")
+"""Endings of files whose codes may have labels."""
+TYPED = (".parquet", ".xlsx", *LABELLED, ".xpt")
 """Endings of files whose columns have types."""
 EACH_FILE = tuple(f"*{ending}" for ending in (*TYPED, *CSV))
 """In place of a file's name: every file of the folder that ends so."""
@@ -93,6 +95,9 @@ class FileSource(Written):
     """Columns that are written in another way than the rest."""
     final_newline: StrictBool = Field(default=True, exclude_if=lambda is_there: is_there)
     """Whether a CSV file without a line end after its last line is refused."""
+    labels: StrictBool = Field(default=False, exclude_if=lambda is_read: not is_read)
+    """Whether the labels of a statistics file are read in place of its codes, in categories and sensitive
+    columns."""
 
     def written(self, column: str) -> Written:
         """The way in which one column is written: as is said of it, and else as is said of all."""
@@ -115,6 +120,12 @@ class FileSource(Written):
         '2024/patients_0701.csv'
         """
         return _dated(self.path, release)
+
+    @model_validator(mode="after")
+    def _check_labels(self) -> Self:
+        if self.labels and not self.path.endswith(LABELLED):
+            raise ValueError(f"labels are in files that end in {', '.join(LABELLED)} alone: leave it out")
+        return self
 
     @property
     def names_release(self) -> bool:

@@ -59,7 +59,24 @@ def croissant(entry: Entry) -> dict[str, Any]:
             for one in entry.package["resources"]
             for name in entry.tables
             if table_of(name) == one["name"]
-        ],
+        ]
+        + [_labels(name, own) for name, own in entry.package["republish"].get("labels", {}).items()],
+    }
+
+
+def _labels(name: str, labels: dict[str, str]) -> dict[str, Any]:
+    """The codes of a column and their labels, as a record for each."""
+    of = f"labels/{name}"
+    text = {"@type": "cr:Field", "dataType": "sc:Text"}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": of,
+        "name": of,
+        "description": f"What the codes of {name} mean.",
+        "dataType": "sc:Enumeration",
+        "key": {"@id": f"{of}/code"},
+        "field": [{**text, "@id": f"{of}/{one}", "name": f"{of}/{one}"} for one in ("code", "label")],
+        "data": [{f"{of}/code": code, f"{of}/label": label} for code, label in labels.items()],
     }
 
 

@@ -68,6 +68,10 @@ def _variable(parent: Element, column: dict[str, Any], files: str) -> None:
     ends = {key: constraints.get(word) for key, word in (("min", "minimum"), ("max", "maximum"))}
     if found := {key: str(end) for key, end in ends.items() if end is not None}:
         SubElement(SubElement(variable, "valrng"), "range", found)
-    for label in constraints.get("enum", ()):
-        SubElement(SubElement(variable, "catgry"), "catValu").text = str(label)
+    labels = {one["value"]: one["label"] for one in column.get("categories", ())}
+    for value in dict.fromkeys((*constraints.get("enum", ()), *labels)):
+        category = SubElement(variable, "catgry")
+        SubElement(category, "catValu").text = str(value)
+        if value in labels:
+            SubElement(category, "labl").text = labels[value]
     SubElement(variable, "varFormat", {"type": "numeric" if is_number else "character"})

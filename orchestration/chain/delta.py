@@ -12,6 +12,7 @@ from republish.anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, VALUE
 from republish.anonymize.contract import Product
 from republish.anonymize.contract.expect import FREE_TEXT, OWN_VALUES
 from republish.anonymize.contract.expected import (
+    LABELS,
     RENAMED,
     DeltaFigures,
     describe_expected,
@@ -29,7 +30,7 @@ from republish.anonymize.people.renaming import (
 )
 from republish.anonymize.people.rows import counted_in
 from republish.orchestration.chain.corrections import corrections_of
-from republish.orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, most_people
+from republish.orchestration.chain.snapshot import KEPT, PEOPLE, Snapshot, kept_snapshot, most_people
 from republish.orchestration.contracts.yaml_text import on_a_line
 from republish.orchestration.engine import the_engine
 from republish.orchestration.expectations import Verdict, judge
@@ -46,7 +47,15 @@ from republish.orchestration.snapshots.identifiers import (
     gone_and_new,
     named,
 )
-from republish.orchestration.storage.store import PARTIAL, read_table, write_working_table
+from republish.orchestration.snapshots.labels import (
+    LABELS_STATED,
+    NONE_CHANGED,
+    Changed,
+    describe_relabelled,
+    relabelled,
+    together,
+)
+from republish.orchestration.storage.store import PARTIAL, read_json, read_table, write_working_table
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
@@ -57,6 +66,11 @@ OWN = (
     " values (sensitive.hierarchy with level), numbers in bins (sensitive.bins), or another column."
 )
 """Why values of one person alone are refused, and what may be published in their place."""
+RELABELLED = (
+    "A code with another label is another value. Give the codes back the labels that they had, or publish"
+    " labels in place of codes, in a new series (labels: true under source)."
+)
+"""Why codes with other labels are refused."""
 UNJUDGED = f".{CHANGES}{PARTIAL}"
 """There, until it is judged: nothing can be built on it."""
 
@@ -142,25 +156,39 @@ def compare(series: Series, release: str, predecessor: Predecessor, folder: Path
             " back from a copy"
         )
     parts = list(the_engine().run(compare_shard, jobs, most_people(series, folder)))
-    figures, evidence = beside_expected(parts, series.contract, release)
+    changed = changed_labels(series, release, predecessor, folder)
+    figures, evidence = beside_expected(parts, series.contract, release, changed)
     compared = _judged(figures, evidence, series.contract)
     if not compared.verdict.passed:
         broken, sample = compared.verdict.broken, _snapshots(jobs[0])
-        reasons = why_odd(parts, series.contract, release, evidence, broken, sample)
+        reasons = why_odd(parts, series.contract, release, evidence, broken, sample, changed)
         raise SnapshotError(f"{series.name} {release}: {reasons}", [compared.verdict])
     for job in jobs:
         (job.own / UNJUDGED).rename(job.own / CHANGES)
     return compared
 
 
+def changed_labels(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Changed:
+    """The codes of a snapshot, in the folder of its release, that mean something else than before.
+
+    Before are all earlier snapshots that are kept: where one had no labels, those before it had.
+    """
+    earlier = [*map(series.private, series.calendar.until(release)[:-1])]
+    if not earlier and predecessor.folder is not None:  # of the series that this one goes on from
+        earlier = [predecessor.folder]
+    *before, now = ((read_json(one / KEPT) or {}).get(LABELS_STATED, {}) for one in (*earlier, folder))
+    return relabelled(together(before), now)
+
+
 def beside_expected(
-    parts: Sequence[Compared], contract: Product, release: str
+    parts: Sequence[Compared], contract: Product, release: str, changed: Changed = NONE_CHANGED
 ) -> tuple[DeltaFigures, pl.DataFrame]:
     """Changes in all shards, and the contract's expectations of them, a row per measure."""
     values = [part.values for part in parts if part.values is not None]
     own = own_values(pl.concat(values)) if values else None
     figures = _together(parts, _renamed(parts))
-    return figures, expected_of_snapshot(figures, contract, contract.accepted(release), own)
+    accepted, codes = contract.accepted(release), {name: len(said) for name, said in changed.items()}
+    return figures, expected_of_snapshot(figures, contract, accepted, own, codes)
 
 
 def why_odd(
@@ -170,19 +198,25 @@ def why_odd(
     evidence: pl.DataFrame,
     broken: Sequence[str],
     sample: tuple[Snapshot | None, Snapshot],
+    changed: Changed = NONE_CHANGED,
 ) -> str:
     """What is odd about a snapshot, and the ways out.
 
-    `broken` is what the verdict says where no measure is odd; `sample` has the snapshots of a shard.
+    `broken` is what the verdict says where no measure is odd; `sample` has the snapshots of a shard;
+    `changed` the codes that mean something else than before.
     """
     renamed = _renamed(parts)
     reasons = describe_odd(evidence, counted_in(contract)) or list(broken)
     odd = evidence.filter(pl.col("odd") > 0)["measure"].unique(maintain_order=True).to_list()
     if "carried" in odd:
         reasons += filter(None, [_other_form(*sample)])
+    if LABELS in odd:
+        reasons += describe_relabelled(changed)
     ways_out = [_way_out(renamed, contract)] if RENAMED in odd and renamed is not None else []
     if not {OWN_VALUES, FREE_TEXT}.isdisjoint(odd):
         ways_out.append(OWN)
+    if LABELS in odd:
+        ways_out.append(RELABELLED)
     accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
     ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
     return f"{'; '.join(reasons)}. {' '.join(ways_out)}"

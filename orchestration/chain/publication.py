@@ -27,6 +27,7 @@ from republish.orchestration.series.releases_after_backup import refuse_other_by
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shards_of
 from republish.orchestration.snapshots.databases import ZONE
+from republish.orchestration.snapshots.labels import LABELS_STATED, NO_LABELS, Labels
 from republish.orchestration.steps import say_step
 from republish.orchestration.storage.home import only_one, public_folder
 from republish.orchestration.storage.in_stores import has, put_release
@@ -103,7 +104,8 @@ def _publish(series: Series, release: str, folder: Path) -> ReleaseRecord:
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
     tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
-    files = with_texts(tables, series.contract, described)
+    labels = (read_json(private / KEPT) or {}).get(LABELS_STATED, {})
+    files = with_texts(tables, series.contract, described, labels)
 
     def last(written: Path, stated: Mapping[str, Any]) -> str:
         refuse_other_bytes(series, release, written)
@@ -155,9 +157,15 @@ def describe(
     )
 
 
-def with_texts(tables: Mapping[str, Path], contract: Product, described: Manifest) -> dict[str, Path | str]:
-    """All files of a published folder but its manifest and sums: its tables, and the texts made of these."""
-    release_format, stated = principle_of(contract).format(contract), described.as_json() | {"files": tables}
+def with_texts(
+    tables: Mapping[str, Path], contract: Product, described: Manifest, labels: Labels = NO_LABELS
+) -> dict[str, Path | str]:
+    """All files of a published folder but its manifest and sums: its tables, and the texts made of these.
+
+    `labels` are those of the snapshot's codes.
+    """
+    release_format = principle_of(contract).format(contract)
+    stated = described.as_json() | {"files": tables, LABELS_STATED: labels}
     return {**tables, **texts(contract, release_format, stated, column_types(tables))}
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import polars as pl
@@ -12,6 +12,7 @@ import polars as pl
 from republish.anonymize.contract import Written
 from republish.anonymize.people.own_values import own_values
 from republish.anonymize.spelling import SEVERAL
+from republish.orchestration.snapshots.labels import are_labelled, as_codes
 from republish.orchestration.snapshots.locale_formats import AMBIGUOUS, read_plainly, ways_to_read
 from republish.orchestration.snapshots.validation import NO_VALUES
 
@@ -42,6 +43,10 @@ class Column:
     """How it is written, if that is to be said."""
     unsure: str = ""
     """What else it might be, in words; empty where that is clear."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What its codes mean, where a statistics program says it."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """How many rows have no value for a reason that the program says."""
     is_constant: bool = False
     """Whether each snapshot has one value of it alone: the year of the release, say."""
 
@@ -99,6 +104,14 @@ def column_of(name: str, values: pl.Series) -> Column:
     if kind == "other":
         there = pl.Series(["?"] * len(there), dtype=pl.String)
     return Column(name, kind, there, len(values))
+
+
+def with_labels(column: Column, labels: Mapping[str, str], reasons: Mapping[str, int]) -> Column:
+    """A column that a statistics program explains: a category, if nearly all of its values have labels."""
+    column = replace(column, labels=labels, reasons=reasons)
+    if column.kind not in ("number", "category", "free text") or not are_labelled(column.values, labels):
+        return column
+    return replace(column, kind="category", values=as_codes(column.values))
 
 
 def _of_text(name: str, text: pl.Series) -> Column:
@@ -198,7 +211,9 @@ def is_no_value(word: str) -> bool:
 
 def labels_of(column: Column) -> tuple[list[str], int]:
     """The labels of a category in their order, and how many of them fewer than `SEVERAL` people have."""
+    order = pl.col("value").cast(pl.Float64, strict=False) if column.labels else None
     counts = column.values.cast(pl.String).alias("value").value_counts(name="people").sort("value")
+    counts = counts if order is None else counts.sort(order, maintain_order=True)
     return counts["value"].to_list(), int((counts["people"] < SEVERAL).sum())
 
 

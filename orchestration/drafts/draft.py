@@ -21,6 +21,7 @@ from republish.orchestration.drafts.domains import bins_of, date_domain, number_
 from republish.orchestration.drafts.found import FoundTable, common_written
 from republish.orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
 from republish.orchestration.drafts.yaml_lines import comment, flow
+from republish.orchestration.snapshots.labels import explained
 
 LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
@@ -233,7 +234,12 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
         remarks.append(
             f"{column.missing:,} of {column.rows:,} rows have no value: leave_out, or refuse, else"
         )
-    return _Declared(keys, tuple(remarks), file)
+    return _Declared(keys, (*remarks, *_explained(column)), file)
+
+
+def _explained(column: Column) -> Iterator[str]:
+    codes = labels_of(column)[0] if column.kind == "category" else ()
+    return explained(column.labels, column.reasons, codes)
 
 
 def _lie_in(column: Column, domain: tuple[int, int]) -> bool:
@@ -276,6 +282,9 @@ def _sensitive(
             f"{GUESS} {name} has the {len(labels):,} values that are here. Put all that there can be into it,"
             " the whole list of codes, say: one that is added when somebody first has it says who has it"
         )
+    elif column.kind == "category" and column.labels:
+        keys["values"] = [*dict.fromkeys((*labels_of(column)[0], *not_sensitive))]
+    remarks += _explained(column)
     if not_sensitive:
         keys["not_sensitive"] = [int(one) if column.is_whole else one for one in not_sensitive]
     if column.missing:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ from pydantic import ValidationError
 
 from republish.anonymize.contract import QuerySource
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
-from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together
+from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together, with_labels
 from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
 from republish.orchestration.drafts.dialect import dialect_of, ends_its_last_line, usual_separator
 from republish.orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
 from republish.orchestration.snapshots.databases import ask, place_of
 from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.snapshots.labels import NO_LABELS, Codes, Labels, relabelled
+from republish.orchestration.snapshots.labels import together as together_labels
 
 MOST_ROWS = 5_000_000
 """Of further files, no more are read than make so many rows in all."""
@@ -27,6 +30,7 @@ UNDATED = (
     "There is no date in the file's name, so this contract is for a single release. Put one there, as"
     " in 2024-01-01, and write {release} for it in source.path, to go on."
 )
+RELABELLED = "Codes have other labels in later files: labels are read in place of them."
 NAMED = 5
 """So many files that are not looked at are named."""
 TABLES = (
@@ -76,6 +80,7 @@ def in_files(file: Path) -> FoundTable:
     files = {today(): file} if dated is None else dated.files
     tables: dict[str, pl.DataFrame] = {}
     dialects: dict[str, dict[str, str]] = {}
+    codes: dict[str, Codes] = {}
     remarks = []
     for release, one in files.items():
         if sum(table.height for table in tables.values()) > MOST_ROWS:
@@ -83,7 +88,8 @@ def in_files(file: Path) -> FoundTable:
             break
         dialect = dialects[release] = dialect_of(one, str(one))
         usual = {"separator": usual_separator(one), "encoding": "utf-8"}
-        table, present = read_file(one, str(one), **usual | dialect)
+        codes[release] = Codes()
+        table, present = read_file(one, str(one), **usual | dialect, codes=codes[release])
         if twice := [name for name, often in Counter(present).items() if often > 1]:
             raise SnapshotError(f"{one}: the column {twice[0]} is there twice; rename one in the source")
         tables[release] = table
@@ -95,6 +101,8 @@ def in_files(file: Path) -> FoundTable:
         remarks.append(_not_looked_at(others))
     said, sources = _changes(dialects)
     said = said | _without_ends(files[release] for release in tables)
+    tables, labels, read_so = _in_words(tables, codes)
+    said, remarks = said | read_so, [*remarks, *(RELABELLED for _ in read_so)]
     stem = file.name.partition(".")[0]
     if dated is None:
         return FoundTable(
@@ -102,7 +110,7 @@ def in_files(file: Path) -> FoundTable:
             file.parent,
             {"path": file.name, **said},
             tuple(files),
-            _columns(tables),
+            _columns(tables, labels, codes.values()),
             _unique(tables),
             remarks=(UNDATED, *remarks),
         )
@@ -116,7 +124,7 @@ def in_files(file: Path) -> FoundTable:
         dated.folder,
         {"path": dated.path, **said},
         tuple(files),
-        _columns(tables),
+        _columns(tables, labels, codes.values()),
         _unique(tables),
         sources,
         cron,
@@ -239,14 +247,29 @@ def _without_ends(files: Iterable[Path]) -> dict[str, bool]:
     return {} if all(map(ends_its_last_line, files)) else {"final_newline": False}
 
 
-def _columns(tables: Mapping[str, pl.DataFrame]) -> tuple[Column, ...]:
-    """Each column of the first table, of all tables."""
+def _in_words(
+    tables: dict[str, pl.DataFrame], codes: Mapping[str, Codes]
+) -> tuple[dict[str, pl.DataFrame], Labels, dict[str, bool]]:
+    """Tables, the labels of their codes, and what a source says of these: labels are read if they changed."""
+    found = [one.labels for one in codes.values()]
+    if any(relabelled(one, other) for one, other in pairwise(found)):
+        in_words = {release: codes[release].in_words(table, release) for release, table in tables.items()}
+        return in_words, NO_LABELS, {"labels": True}
+    return tables, together_labels(found), {}
+
+
+def _columns(
+    tables: Mapping[str, pl.DataFrame], labels: Labels = NO_LABELS, codes: Collection[Codes] = ()
+) -> tuple[Column, ...]:
+    """Each column of the first table, of all tables, with what is known of its codes."""
     first, *_ = tables.values()
     found = []
     for name in first.columns:
         parts = [table[name] for table in tables.values() if name in table.columns]
         values = together(parts)
         column = column_of(name, first[name] if values is None else values)
+        reasons = sum((Counter(one.no_answers.get(name, {})) for one in codes), Counter[str]())
+        column = with_labels(column, labels.get(name, {}), reasons)
         found.append(replace(column, is_constant=all(map(_is_constant, parts))))
     return tuple(found)
 

@@ -19,6 +19,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.orchestration.limits import check, check_parquet, limits
 from republish.orchestration.snapshots.arrow import uuid_text
 from republish.orchestration.snapshots.csv_text import CsvText, positions
+from republish.orchestration.snapshots.labels import Codes
 from republish.orchestration.snapshots.program_files import PROGRAMS, read_program_file
 from republish.orchestration.storage.objects import Stored, objects_below, stored
 from republish.orchestration.storage.pages import is_decodable
@@ -129,6 +130,7 @@ def open_file(
     separator: str = ",",
     encoding: str = "utf-8",
     final_newline: bool = False,
+    codes: Codes | None = None,
 ) -> OpenedFile:
     """Open a file of people.
 
@@ -147,6 +149,8 @@ def open_file(
         How a CSV file is written. Its columns are text: an identifier's leading zeros are a part of it.
     final_newline
         Whether the last line of a CSV file must have an end.
+    codes
+        How the codes of a statistics program are read, and where their labels are noted.
 
     Raises
     ------
@@ -165,7 +169,7 @@ def open_file(
     if file.name.endswith(".parquet"):
         return _opened_parquet(source, where, columns, rows)
     if (kind := Path(file.name).suffix) in PROGRAMS:
-        table = read_program_file(source, kind, where)
+        table = read_program_file(source, kind, where, Codes() if codes is None else codes)
         chosen = [table.columns[at] for at in positions(table.columns, columns)]
         read = table.select(exactly(*chosen)) if chosen else pl.DataFrame()
         return OpenedFile(where, table.columns, read.schema, map(ReadPiece, (read.clear(), read)))
@@ -190,10 +194,11 @@ def read_file(
     *,
     separator: str = ",",
     encoding: str = "utf-8",
+    codes: Codes | None = None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """All rows of a file, and the names of all its columns; arguments and errors as those of `open_file`."""
     with unchanged(where, lambda: mark_of(file)):
-        opened = open_file(file, where, columns, separator=separator, encoding=encoding)
+        opened = open_file(file, where, columns, separator=separator, encoding=encoding, codes=codes)
         return pl.concat(within_limit((piece.read() for piece in opened.pieces), where)), opened.present
 
 

@@ -5,8 +5,7 @@ Their columns have types, as those of Parquet have: numbers, dates, text.
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -17,25 +16,29 @@ import polars as pl
 
 from republish.anonymize.errors import SnapshotError
 from republish.orchestration.limits import BYTES, check, limits
+from republish.orchestration.snapshots.labels import Codes, as_codes, labels_of
+from republish.orchestration.snapshots.program_dates import shown_as_moments, with_dates
 from republish.orchestration.snapshots.sheet_size import Size, sheet_size
 
-LIBRARIES = {".xlsx": "fastexcel", ".sas7bdat": "pyreadstat", ".sav": "pyreadstat", ".dta": "pyreadstat"}
+STATISTICS = {".sas7bdat": "sas7bdat", ".xpt": "xport", ".sav": "sav", ".dta": "dta"}
+"""Files of statistics programs, and the end of the name of pyreadstat's function for each."""
+LIBRARIES = {".xlsx": "fastexcel", **dict.fromkeys(STATISTICS, "pyreadstat")}
 """What reads each kind of file."""
 PROGRAMS = tuple(LIBRARIES)
 """The ends of their names."""
-SINCE_1970 = (dt.date(1960, 1, 1) - dt.date(1970, 1, 1)) // dt.timedelta(microseconds=1)
-"""Where SAS begins to count, in microseconds since 1970."""
+CATALOGUE = ".sas7bcat"
+"""The end of a SAS catalogue, which has the labels of the data sets beside it."""
 EXTRAS = {"fastexcel": "excel", "pyreadstat": "statistics"}
 """The extra of republish that has a library."""
 
 
-def read_program_file(source: Path | bytes, kind: str, where: str) -> pl.DataFrame:
-    """A spreadsheet's first sheet, or the table of a statistics program.
+def read_program_file(source: Path | bytes, kind: str, where: str, codes: Codes) -> pl.DataFrame:
+    """A spreadsheet's first sheet, or the table of a statistics program, with codes as `codes` has them.
 
     Raises
     ------
     SnapshotError
-        If its library is not installed, or it can't be read.
+        If its library is not installed, it can't be read, or its labels can't be told apart.
     LimitError
         If it has more rows or columns than are read.
     """
@@ -49,14 +52,16 @@ def read_program_file(source: Path | bytes, kind: str, where: str) -> pl.DataFra
             f"{where}: a {kind} file is read by {library}, which is not installed: pip install"
             f" 'republish[{EXTRAS[library]}]', or deliver it as .parquet or .csv"
         ) from None
-    size, read = (sheet_size, _sheet) if library == "fastexcel" else (partial(_stated, reader), _statistics)
+    size = sheet_size if library == "fastexcel" else partial(_stated, reader)
     with _readable(where, kind):
         found = size(source, kind)
     _check_size(where, found)
-    with _readable(where, kind):
-        table = read(reader, source, kind)
-    _check_size(where, Size(table.height, table.width))
-    return _plain(table)
+    if library == "fastexcel":
+        with _readable(where, kind):
+            table = _sheet(reader, source)
+        _check_size(where, Size(table.height, table.width))
+        return _plain(table)
+    return _statistics(reader, source, kind, where, codes)
 
 
 @contextmanager
@@ -78,39 +83,70 @@ def _check_size(where: str, size: Size) -> None:
     check(where, "megabytes", max(size.unpacked, size.rows * size.columns * BYTES))
 
 
-def _sheet(fastexcel: Any, source: Path | bytes, _kind: str) -> pl.DataFrame:
+def _sheet(fastexcel: Any, source: Path | bytes) -> pl.DataFrame:
     book = fastexcel.read_excel(source if isinstance(source, bytes) else str(source))
     return pl.DataFrame(book.load_sheet(0, schema_sample_rows=None))
 
 
+def _reader(pyreadstat: Any, source: Path | bytes, kind: str) -> Callable[..., tuple[Any, Any]]:
+    return partial(getattr(pyreadstat, f"read_{STATISTICS[kind]}"), str(source))
+
+
 def _stated(pyreadstat: Any, source: Path | bytes, kind: str) -> Size:
     """What a file of a statistics program says of its size, before its rows are read."""
-    stated = getattr(pyreadstat, f"read_{kind[1:]}")(str(source), metadataonly=True)[1]
+    stated = _reader(pyreadstat, source, kind)(metadataonly=True)[1]
     rows = max(stated.number_rows or 0, 0)  # some files do not say it
     width = sum(map(int, stated.variable_storage_width.values()))
     return Size(rows, len(stated.column_names), rows * width)
 
 
-def _statistics(pyreadstat: Any, source: Path | bytes, kind: str) -> pl.DataFrame:
-    reads: Callable[..., tuple[pl.DataFrame, Any]] = getattr(pyreadstat, f"read_{kind[1:]}")
-    read = partial(reads, str(source), output_format="polars", row_limit=limits().rows + 1)
-    table, about = read()
-    if kind == ".sas7bdat" and (moments := _moments_shown_as_days(about.original_variable_types)):
-        seconds = read(usecols=moments, disable_datetime_conversion=True)[0]
-        table = table.with_columns(map(_moments, seconds.iter_columns()))
-    # None of these programs knows text that is missing: an empty one says so.
-    return table.with_columns(pl.col(pl.String).replace("", None))
+def _statistics(pyreadstat: Any, source: Path | bytes, kind: str, where: str, codes: Codes) -> pl.DataFrame:
+    with _readable(where, kind):
+        read = partial(_reader(pyreadstat, source, kind), output_format="polars", row_limit=limits().rows + 1)
+        table, about = read(**_catalogue(source, kind))
+        displays = about.original_variable_types
+        if moments := [name for name in shown_as_moments(displays) if kind in (".sas7bdat", ".xpt")]:
+            seconds = read(usecols=moments, disable_datetime_conversion=True)[0]
+            table = table.with_columns(seconds.iter_columns())
+        # None of these programs knows text that is missing: an empty one says so.
+        table = table.with_columns(pl.col(pl.String).replace("", None))
+        reasons = _reasons(read, table, kind)
+        table = _plain(with_dates(table, displays, kind, codes.numbers))
+    _check_size(where, Size(table.height, table.width))
+    return codes.read(table, labels_of(about.variable_value_labels), reasons, where)
 
 
-def _moments_shown_as_days(displays: Mapping[str, str | None]) -> list[str]:
-    """The columns of SAS that show the day of a moment: pyreadstat takes their seconds for days."""
-    return [name for name, display in displays.items() if (display or "").upper().startswith("DTDATE")]
+def _catalogue(source: Path | bytes, kind: str) -> dict[str, str]:
+    """The catalogue with the labels of a SAS data set: of the same name, or the only one beside it."""
+    if kind != ".sas7bdat" or isinstance(source, bytes):
+        return {}
+    beside = sorted(source.parent.glob(f"*{CATALOGUE}"))
+    found = [one for one in beside if one.stem == source.stem] or (beside if len(beside) == 1 else [])
+    return {"catalog_file": str(found[0])} if found else {}
 
 
-def _moments(seconds: pl.Series) -> pl.Series:
-    """Moments of SAS, which counts seconds since 1960."""
-    since_1960 = (seconds.cast(pl.Float64) * 1_000_000).round().cast(pl.Int64)
-    return (since_1960 + SINCE_1970).cast(pl.Datetime("us"))
+def _reasons(read: Callable[..., tuple[Any, Any]], table: pl.DataFrame, kind: str) -> dict[str, pl.Series]:
+    """By column, the codes of values that are missing for a reason, which the library leaves out else.
+
+    SPSS declares them (9, or 97 to 99), Stata and SAS have letters for them (`.a`).
+    """
+    gaps = [name for name in table.columns if table[name].has_nulls()]
+    if kind == ".xpt" or not gaps:
+        return {}
+    given, about = read(
+        usecols=gaps, user_missing=True, disable_datetime_conversion=True, output_format="dict"
+    )
+    is_declared = kind == ".sav"
+    found = {}
+    for name in about.missing_ranges if is_declared else about.missing_user_values:
+        if is_declared:
+            reasons = as_codes(pl.Series(given[name], strict=False)).replace("", None)
+        else:
+            letters = about.missing_user_values[name]
+            codes = pl.Series(given[name], dtype=pl.String, strict=False)
+            reasons = codes.set(~codes.is_in(letters), None)
+        found[name] = reasons.zip_with(table[name].is_null(), pl.Series([None], dtype=pl.String))
+    return found
 
 
 def _plain(table: pl.DataFrame) -> pl.DataFrame:

@@ -33,6 +33,7 @@ from republish.orchestration.snapshots.files import (
     unchanged,
     within_limit,
 )
+from republish.orchestration.snapshots.labels import Codes
 from republish.orchestration.snapshots.locale_formats import (
     AMBIGUOUS_COUNTED,
     ambiguous_numbers,
@@ -317,7 +318,15 @@ class _Files(Source):
                 f"{self.where}: there is no such file; deliver the snapshot, or correct source.path in the"
                 " contract"
             )
-        return file_pieces(files, self.where, self.file.contract, self.declared, rows)
+        return file_pieces(files, self.where, self.file.contract, self.declared, rows, self.codes)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """What the codes in its files mean, once these are read."""
+        return Codes.of(self.file.contract, self.declared)
+
+    def stated(self) -> dict[str, Any]:
+        return self.codes.stated()
 
     @property
     def _path(self) -> str:
@@ -425,10 +434,15 @@ def _open_ended(source: FileSource) -> FileSource:
 
 
 def file_pieces(
-    files: Sequence[Path | Stored], where: str, schema: Table, source: FileSource, rows: int | None = None
+    files: Sequence[Path | Stored],
+    where: str,
+    schema: Table,
+    source: FileSource,
+    rows: int | None = None,
+    codes: Codes | None = None,
 ) -> Pieces:
     """The rows of files that are one table, read as the source is written; arguments as `Source.pieces`."""
-    opened = _opened(files, where, schema, source, rows)
+    opened = _opened(files, where, schema, source, rows, codes or Codes.of(schema, source))
     first = next(opened)
     is_anywhere = all(isinstance(file, Path) and file.name.endswith(".parquet") for file in files)
     pieces = _numbered(
@@ -440,7 +454,12 @@ def file_pieces(
 
 
 def _opened(
-    files: Sequence[Path | Stored], where: str, schema: Table, source: FileSource, rows: int | None
+    files: Sequence[Path | Stored],
+    where: str,
+    schema: Table,
+    source: FileSource,
+    rows: int | None,
+    codes: Codes,
 ) -> Iterator[OpenedFile]:
     """Open files one after the other. Raises SnapshotError unless they have the same columns."""
     names = list(schema.column_names().values())
@@ -448,7 +467,8 @@ def _opened(
     for file in files:
         name = where if len(files) == 1 else f"{where}, {file.name}"
         written = source.model_dump(include={"separator", "encoding"})
-        opened = open_file(file, name, names, rows, **written, final_newline=source.final_newline)
+        ends = source.final_newline
+        opened = open_file(file, name, names, rows, **written, final_newline=ends, codes=codes)
         found.append(opened.schema.to_frame())
         if odd := {*found[-1].columns} ^ {*found[0].columns}:
             raise SnapshotError(

@@ -15,6 +15,7 @@ from republish.orchestration.audit.read.folders import ReleaseFiles
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
 from republish.orchestration.readers.datapackage.package import data_package
+from republish.orchestration.snapshots.labels import LABELS_STATED
 from republish.orchestration.storage.manifest import DATA_PACKAGE
 from republish.orchestration.storage.store import SUMS
 
@@ -69,11 +70,13 @@ def compare_texts(
         return Texts(dict.fromkeys((SUMS, *WRITTEN), False), "another version of republish wrote them.")
     types = {name: str(dtype) for table in tables.values() for name, dtype in table.schema.items()}
     try:
+        # The labels of codes are those of the snapshot, which an audit does not have: they are believed.
+        package = json.loads((release.path / DATA_PACKAGE).read_text(encoding="utf-8"))
+        stated = {**stated, LABELS_STATED: package["republish"].get(LABELS_STATED, {})}
         expected = texts(file.contract, release_format, stated, types)
         found = {name: (release.path / name).read_text(encoding="utf-8") for name in expected}
         if stated.get("contract_sha256") == file.sha256:
             return Texts({SUMS: False} | {name: found[name] != text for name, text in expected.items()})
-        package = json.loads(found[DATA_PACKAGE])
         again = texts_of_package(package)
         differ = {name: found[name] != text for name, text in again.items()}
         own = data_package(file.contract, release_format, stated, types)

@@ -29,6 +29,7 @@ from republish.orchestration.readers.datapackage.words import (
     own_values,
     several_columns,
 )
+from republish.orchestration.snapshots.labels import LABELS_STATED, Labels, categories, labels_declared
 from republish.orchestration.storage.parts import SUFFIX, table_of
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
@@ -92,7 +93,8 @@ def data_package(
     stated
         The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`; and
         `files`, of which the names of tables in parts matter.
-        `lone_ends` is stated of intervals whose ends lie on the grid of `min_width`.
+        `lone_ends` is stated of intervals whose ends lie on the grid of `min_width`. Beside a manifest's
+        keys, `labels` of the snapshot's codes.
     types
         The type (`Int64`, `String`) of each published column that may have either, by its name.
     """
@@ -106,6 +108,7 @@ def data_package(
         _published_missing(contract, release_format), stated.get("left_out", {}), counted_in(contract)
     )
     tables = release_format.columns(contract).items()
+    labels = labels_declared(stated.get(LABELS_STATED, {}), contract)
     return _without_none(
         {
             "profile": "data-package",
@@ -117,7 +120,7 @@ def data_package(
             "citation": contract.citation,
             "resources": [
                 *(
-                    _table(name, _path(name, stated.get("files", ())), columns, contract, types)
+                    _table(name, _path(name, stated.get("files", ())), columns, contract, types, labels)
                     for name, columns in tables
                 ),
                 *(
@@ -142,6 +145,7 @@ def data_package(
                 "terms": contract.governance.terms or TERMS,
                 "sensitive": _sensitive(contract),
                 "attributes": attributes,
+                **({LABELS_STATED: labels} if labels else {}),
             },
         }
     )
@@ -164,6 +168,7 @@ def _table(
     columns: list[PublishedColumn],
     contract: Product,
     types: Mapping[str, str],
+    labels: Labels,
 ) -> dict[str, Any]:
     release = {
         "name": RELEASE,
@@ -177,11 +182,13 @@ def _table(
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
         "description": _described_table(name, contract),
-        "schema": {"fields": [release, *(_field(column, contract, types) for column in columns)]},
+        "schema": {"fields": [release, *(_field(column, contract, types, labels) for column in columns)]},
     }
 
 
-def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str]) -> dict[str, Any]:
+def _field(
+    column: PublishedColumn, contract: Product, types: Mapping[str, str], labels: Labels
+) -> dict[str, Any]:
     """A column with its type, its description, and which values there can be."""
     attributes: dict[str | None, WordedColumn] = {
         **dict(contract.attributes()),
@@ -190,8 +197,9 @@ def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str])
     declared = attributes.get(column.origin)
     kind = column.dtype if column.dtype in TYPES else types.get(column.name, "String")
     unit, required, values = getattr(declared, "unit", None), True, _values(declared, kind)
+    own = labels.get(getattr(declared, "name", ""), {})
     if _is_count_of_missing(column):
-        unit, values = None, {"minimum": 0}
+        unit, values, own = None, {"minimum": 0}, {}
     elif isinstance(declared, NumberAttribute | DateAttribute) and declared.publishes_missing:
         required = False
     return _without_none(
@@ -201,6 +209,7 @@ def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str])
             "description": _described(column.description, declared),
             "unit": unit,
             "constraints": {"required": required, **values},
+            "categories": categories(own, TYPES[kind]),
         }
     )
 

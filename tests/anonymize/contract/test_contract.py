@@ -110,7 +110,7 @@ def test_a_missing_key_is_named(key):
             "source",
             (
                 "decimal, thousands, date_format, null_values, path, separator, encoding, columns,"
-                " final_newline"
+                " final_newline, labels"
             ),
         ),
         ("releases", "first, cron, last"),
@@ -260,7 +260,7 @@ OF_THE_CONTRACT = [
     (
         {"source": {"path": "{release}.txt"}},
         "source.path",
-        f"must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, {TEXT_FILES}",
+        f"must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, .xpt, {TEXT_FILES}",
     ),
     (
         {"source": {"path": "{release:day}.csv"}},
@@ -422,7 +422,7 @@ OF_THE_CONTRACT = [
         "accept.2024-07-01",
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
-            " changed, renamed, identifiers, extended_identifiers, counterfeits, guessed, own_values,"
+            " changed, renamed, identifiers, extended_identifiers, counterfeits, guessed, labels, own_values,"
             f" free_text, sensitive.values, {', '.join(PARAMETERS)}, and columns with .kind, .min_width,"
             " .missing or .order"
         ),

@@ -110,7 +110,7 @@ def test_words_for_schedules(clinic, cron, fields):
     assert clinic('path: "{release}.csv"', cron).contract.releases.cron == fields
 
 
-@pytest.mark.parametrize("ending", ["xlsx", "sav", "dta", "sas7bdat"])
+@pytest.mark.parametrize("ending", ["xlsx", "sav", "dta", "sas7bdat", "xpt"])
 def test_a_file_of_a_program_whose_library_is_not_there(tmp_path, monkeypatch, ending):
     for library in ("fastexcel", "pyreadstat"):
         monkeypatch.setitem(sys.modules, library, None)
@@ -154,14 +154,13 @@ def test_a_file_of_a_statistics_program(tmp_path, ending):
         read_file(file, "here")
 
 
-def test_a_moment_that_sas_shows_as_a_day(tmp_path, monkeypatch):
-    """Its seconds are no days. A transport file stands in for a data set, which nothing but SAS writes."""
+def test_a_moment_that_sas_shows_as_a_day(tmp_path):
+    """Its seconds are no days."""
     pyreadstat = pytest.importorskip("pyreadstat")
-    monkeypatch.setattr(pyreadstat, "read_sas7bdat", pyreadstat.read_xport)
     table = pl.DataFrame({"seen": [0.0, 23_000 * 86_400.0, None, 1.5], "day": [0.0, 23_000.0, None, 1.0]})
     displays = {"seen": "DTDATE9", "day": "DATE9"}
-    pyreadstat.write_xport(table, str(tmp_path / "visits.sas7bdat"), variable_format=displays)
-    read, _ = read_file(tmp_path / "visits.sas7bdat", "here")
+    pyreadstat.write_xport(table, str(tmp_path / "visits.xpt"), variable_format=displays)
+    read, _ = read_file(tmp_path / "visits.xpt", "here")
     moments = ["1960-01-01 00:00:00.000", "2022-12-21 00:00:00.000", None, "1960-01-01 00:00:01.500"]
     assert read["seen"].dt.to_string("%F %T%.3f").to_list() == moments
     assert read["day"].to_list() == [dt.date(1960, 1, 1), dt.date(2022, 12, 21), None, dt.date(1960, 1, 2)]
@@ -174,3 +173,52 @@ def test_a_spreadsheet(tmp_path):
     table.write_excel(tmp_path / "people.xlsx")
     read, present = read_file(tmp_path / "people.xlsx", "here", ["*", "^a.*$"])
     assert (read.rows(), present) == ([(1, "flu"), (2, "gout")], table.columns)
+
+
+PERIODS = {
+    "%tm": (350, "1989-03-01"),
+    "%-tmMonth_CCYY": (-1, "1959-12-01"),
+    "%tw": (53, "1961-01-08"),
+    "%tq": (201, "2010-04-01"),
+    "%th": (101, "2010-07-01"),
+    "%ty": (1990, "1990-01-01"),
+    "%-td": (100, "1960-04-10"),
+    "%d": (100, "1960-04-10"),
+    "MONYY7": (22_000, "2020-03-26"),
+    "YYQ6": (-1, "1959-12-31"),
+    "WORDDATE18": (22_000, "2020-03-26"),
+    "DTMONYY7": (86_400, "1960-01-02"),
+    "MOYR8": (13_809_052_800, "2020-05-17"),
+    "QYR6": (13_809_052_800, "2020-05-17"),
+    "WKYR10": (13_809_052_800, "2020-05-17"),
+}
+"""How a program shows a number, a number, and the day that it is: of a period, its first."""
+
+
+@pytest.mark.parametrize("display", PERIODS)
+def test_a_number_that_is_shown_as_a_date_is_one(tmp_path, display):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    number, day = PERIODS[display]
+    ending = "dta" if display.startswith("%") else "sav" if display[1:3] in ("OY", "YR", "KY") else "xpt"
+    table = pl.DataFrame({"born": [float(number), None], "age": [34.0, 35.0]})
+    write = getattr(pyreadstat, f"write_{'xport' if ending == 'xpt' else ending}")
+    write(table, str(tmp_path / f"x.{ending}"), variable_format={"born": display})
+    read, _ = read_file(tmp_path / f"x.{ending}", "here")
+    assert read["born"].cast(pl.Date).cast(pl.String).to_list() == [day, None]
+    assert read["age"].to_list() == [34, 35]
+
+
+def test_the_number_of_a_year_stays_one_where_it_is_declared_so(clinic, tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    table = pl.DataFrame({"id": ["a"], "age": [1990.0], "ill": ["flu"]})
+    pyreadstat.write_dta(table, str(tmp_path / "2024-01-01.dta"), variable_format={"age": "%ty"})
+    assert people(clinic('path: "{release}.dta"'), "2024-01-01") == [("a", 1990, "flu")]
+
+
+@pytest.mark.parametrize("number", [1.5, 1e9])
+def test_a_number_that_is_no_month_stays_a_number(tmp_path, number):
+    """It is no date, and never lost: a contract that has dates refuses it."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    table = pl.DataFrame({"born": [350.0, number]})
+    pyreadstat.write_dta(table, str(tmp_path / "x.dta"), variable_format={"born": "%tm"})
+    assert read_file(tmp_path / "x.dta", "here")[0]["born"].to_list() == [350, number]
