@@ -169,7 +169,7 @@ def open_file(
     if file.name.endswith(".parquet"):
         return _opened_parquet(source, where, columns, rows)
     if (kind := Path(file.name).suffix) in PROGRAMS:
-        table = read_program_file(source, kind, where, Codes() if codes is None else codes)
+        table = read_program_file(source, kind, where, codes or Codes(), columns)
         chosen = [table.columns[at] for at in positions(table.columns, columns)]
         read = table.select(exactly(*chosen)) if chosen else pl.DataFrame()
         return OpenedFile(where, table.columns, read.schema, map(ReadPiece, (read.clear(), read)))

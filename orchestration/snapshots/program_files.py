@@ -5,7 +5,7 @@ Their columns have types, as those of Parquet have: numbers, dates, text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -18,6 +18,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.orchestration.limits import BYTES, check, limits
 from republish.orchestration.snapshots.labels import Codes, as_codes, labels_of
 from republish.orchestration.snapshots.program_dates import shown_as_moments, with_dates
+from republish.orchestration.snapshots.sheet_cells import odd_cells, refuse_odd_cells
 from republish.orchestration.snapshots.sheet_size import Size, sheet_size
 
 STATISTICS = {".sas7bdat": "sas7bdat", ".xpt": "xport", ".sav": "sav", ".dta": "dta"}
@@ -32,8 +33,12 @@ EXTRAS = {"fastexcel": "excel", "pyreadstat": "statistics"}
 """The extra of republish that has a library."""
 
 
-def read_program_file(source: Path | bytes, kind: str, where: str, codes: Codes) -> pl.DataFrame:
+def read_program_file(
+    source: Path | bytes, kind: str, where: str, codes: Codes, wanted: Collection[str] | None = None
+) -> pl.DataFrame:
     """A spreadsheet's first sheet, or the table of a statistics program, with codes as `codes` has them.
+
+    No cell of the columns that are `wanted` (None: of all) may have an error, or a formula without a result.
 
     Raises
     ------
@@ -58,7 +63,9 @@ def read_program_file(source: Path | bytes, kind: str, where: str, codes: Codes)
     _check_size(where, found)
     if library == "fastexcel":
         with _readable(where, kind):
-            table = _sheet(reader, source)
+            table, names = _sheet(reader, source)
+            cells = odd_cells(source)
+        refuse_odd_cells(cells, names, wanted, table.height, where)
         _check_size(where, Size(table.height, table.width))
         return _plain(table)
     return _statistics(reader, source, kind, where, codes)
@@ -83,9 +90,11 @@ def _check_size(where: str, size: Size) -> None:
     check(where, "megabytes", max(size.unpacked, size.rows * size.columns * BYTES))
 
 
-def _sheet(fastexcel: Any, source: Path | bytes) -> pl.DataFrame:
+def _sheet(fastexcel: Any, source: Path | bytes) -> tuple[pl.DataFrame, list[tuple[int, str]]]:
+    """The table of the first sheet, and its columns with their numbers in the sheet, from 1 on."""
     book = fastexcel.read_excel(source if isinstance(source, bytes) else str(source))
-    return pl.DataFrame(book.load_sheet(0, schema_sample_rows=None))
+    sheet = book.load_sheet(0, schema_sample_rows=None)
+    return pl.DataFrame(sheet), [(one.absolute_index + 1, one.name) for one in sheet.selected_columns]
 
 
 def _reader(pyreadstat: Any, source: Path | bytes, kind: str) -> Callable[..., tuple[Any, Any]]:

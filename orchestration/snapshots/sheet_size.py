@@ -43,18 +43,18 @@ def sheet_size(source: Path | bytes, _kind: str = ".xlsx") -> Size:
     with ZipFile(source if isinstance(source, Path) else BytesIO(source)) as book:
         unpacked = sum(one.file_size for one in book.infolist())
         columns, rows = set[bytes](), 0
-        for name in _first_sheet(book):
+        for name in first_sheet(book):
             with book.open(name) as sheet:
                 before = b""
                 while part := sheet.read(AT_A_TIME):
                     text = before + part
                     columns.update(COLUMN.findall(text))
                     rows, before = max(rows, _last_row(text)), part[-LONGEST:]
-    width = max(map(_number, columns), default=0)
+    width = max(map(number_of_column, columns), default=0)
     return Size(rows, width, max(unpacked, rows * width * OF_A_CELL))
 
 
-def _first_sheet(book: ZipFile) -> list[str]:
+def first_sheet(book: ZipFile) -> list[str]:
     """The name of the first sheet's file; those of all sheets, if it is not found."""
     first = re.search(rb"""<(?:\w+:)?sheet\s[^>]*?:id=["']([^"']+)""", book.read(WORKBOOK))
     for relation in re.findall(rb"<(?:\w+:)?Relationship\s[^>]*>", book.read(RELATIONS)):
@@ -75,7 +75,7 @@ def _last_row(text: bytes) -> int:
     return 0
 
 
-def _number(letters: bytes) -> int:
+def number_of_column(letters: bytes) -> int:
     """The number of a column: A is 1, Z is 26, AA is 27."""
     number = 0
     for letter in letters.upper():

@@ -13,6 +13,7 @@ import pytest
 from republish.anonymize.contract import FileSource
 from republish.anonymize.errors import ContractError, SnapshotError
 from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.snapshots import sheet_cells
 from republish.orchestration.snapshots.files import read_file
 from republish.orchestration.snapshots.sources import source_of
 
@@ -222,3 +223,68 @@ def test_a_number_that_is_no_month_stays_a_number(tmp_path, number):
     table = pl.DataFrame({"born": [350.0, number]})
     pyreadstat.write_dta(table, str(tmp_path / "x.dta"), variable_format={"born": "%tm"})
     assert read_file(tmp_path / "x.dta", "here")[0]["born"].to_list() == [350, number]
+
+
+def workbook(file, column):
+    """A workbook of people, whose headings begin at B3; `column` writes cells of one column."""
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("fastexcel")
+    book = xlsxwriter.Workbook(file)
+    sheet = book.add_worksheet()
+    sheet.write_row(2, 1, ["id", "age", "ill", "note"])
+    for row in range(3, 8):
+        sheet.write_row(row, 1, [f"P{row}", 30.0 + row, "flu", "fine"])
+    column(sheet)
+    book.close()
+    return file
+
+
+ODD_CELLS = [
+    (lambda sheet: sheet.write_formula(4, 2, "=1/0", None, "#DIV/0!"), "age: 1 of 5 rows are #DIV/0!"),
+    (lambda sheet: sheet.write_formula(4, 3, "=A1", None, "#REF!"), "ill: 1 of 5 rows are #REF!"),
+    (lambda sheet: sheet.write_formula(7, 1, "=A1", None, "#N/A"), "id: 1 of 5 rows are #N/A"),
+    (
+        lambda sheet: sheet.write_formula(4, 2, "=40+1", None, ""),
+        "age: 1 of 5 rows are formulas that were never",
+    ),
+]
+
+
+@pytest.mark.parametrize(("column", "said"), ODD_CELLS)
+def test_a_cell_that_has_an_error_or_no_result_is_no_missing_value(tmp_path, column, said):
+    """It is counted and refused; in a column that nobody reads, it is nobody's concern."""
+    file = workbook(tmp_path / "people.xlsx", column)
+    with pytest.raises(SnapshotError, match=f"{said}.*correct errors in the workbook"):
+        read_file(file, "here", ["id", "age", "ill"])
+    assert read_file(file, "here", ["note"])[0].height == 5
+
+
+def test_a_formula_with_its_result_is_read(tmp_path):
+    def column(sheet):
+        sheet.write_formula(4, 2, "=40+1", None, 41)
+        sheet.write_formula(4, 3, '=CONCATENATE("g","out")', None, "gout")
+        sheet.write_formula(5, 2, "=NA()", None, 7)
+
+    read, _ = read_file(workbook(tmp_path / "people.xlsx", column), "here")
+    assert read.rows()[1] == ("P4", 41, "gout", "fine")
+
+
+def test_odd_cells_are_found_wherever_a_sheet_is_cut(tmp_path, monkeypatch):
+    file = workbook(tmp_path / "people.xlsx", ODD_CELLS[0][0])
+    for size in range(1, 400, 7):
+        monkeypatch.setattr(sheet_cells, "AT_A_TIME", size)
+        assert sheet_cells.odd_cells(file) == {3: {"#DIV/0!": 1}}
+
+
+def test_cells_with_prefixes_and_shared_formulas():
+    rows = (
+        b"""<x:c r="B2" t='e'><x:f>1/0</x:f><x:v>#DIV/0!</x:v></x:c><c r="C2"><f t="shared" si="0"/></c>"""
+        b"""<c r="D2" t="str"><f>""</f><v></v></c><c r="E2" s="3"/><c r="F2"><f>1</f><v/></c>"""
+        b"""<c r="G2"><v>1</v></c>"""
+    )
+    sheet_cells._count(rows, found := {})
+    assert found == {
+        2: {"#DIV/0!": 1},
+        3: {sheet_cells.NOT_CALCULATED: 1},
+        6: {sheet_cells.NOT_CALCULATED: 1},
+    }
