@@ -20,12 +20,16 @@ EXTENDED = "extended_identifiers"
 """The measure of people whose identifier gained or lost characters: accepted by this name."""
 LABELS = "labels"
 """The measure of codes that mean something else than before: accepted by this name."""
+ALIKE = "alike"
+"""The measure of people who left while others came who are alike in every column: expected of nobody."""
 MOST_EXTENDED, FEWEST_EXTENDED = 0.01, 5
 """The share of people who may look like that, and so few such people say nothing."""
+MOST_ALIKE = 0.01
+"""The share of people who may be alike so."""
 MOST_OWN, MOST_OWN_CODES, FEWEST_OWN = 0.5, 0.9, 20
 """The share of people who may have a sensitive value that nobody else has; that share where nearly all of
 these values are codes, as diagnoses of a few hundred patients are; and so few such people say nothing."""
-NOT_EXPECTED = (RENAMED, IDENTIFIERS, EXTENDED, LABELS, OWN_VALUES, FREE_TEXT)
+NOT_EXPECTED = (RENAMED, IDENTIFIERS, EXTENDED, ALIKE, LABELS, OWN_VALUES, FREE_TEXT)
 """Measures of which no key of `expect` says how many people, or codes, may be concerned."""
 SCHEMA = {
     "measure": pl.String,
@@ -65,6 +69,8 @@ class DeltaFigures(Figures):
     """Inserted under an identifier that is like a deleted one but for a character."""
     extended: Counted = None
     """Inserted under an identifier that is a deleted one with more or fewer characters at one place."""
+    alike: Counted = None
+    """Deleted, while somebody was inserted who is alike in every column, and chance does not make so many."""
     people_before: Counted = None
     """The people of the snapshot before, where they may have several rows; so are the next two."""
     people_now: Counted = None
@@ -97,13 +103,13 @@ def expected_of_snapshot(
 ) -> pl.DataFrame:
     """`measure`, `column`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
-    There is one row for each of `people`, `carried`, `new`, `changed`, `renamed` and, if enough people are
-    carried, `identifiers` and `extended_identifiers`; of the first snapshot for `people` alone. Beside that,
-    there are `own_values` and `free_text` of each sensitive column, by the publisher's name, if `own_values`
-    counted it (`own`), and `labels` of each column with codes whose label is another one (`relabelled` says
-    of how many); `column` is null elsewhere. `odd` is 1 where what was found is neither ordinary nor
-    `accepted` this once. Values are those of rows, where people may have several; who comes, stays and leaves
-    are people.
+    There is one row for each of `people`, `carried`, `new`, `changed`, `renamed`, `alike` and, if enough
+    people are carried, `identifiers` and `extended_identifiers`; of the first snapshot for `people` alone.
+    Beside that, there are `own_values` and `free_text` of each sensitive column, by the publisher's name, if
+    `own_values` counted it (`own`), and `labels` of each column with codes whose label is another one
+    (`relabelled` says of how many); `column` is null elsewhere. `odd` is 1 where what was found is neither
+    ordinary nor `accepted` this once. Values are those of rows, where people may have several; who comes,
+    stays and leaves are people.
     """
     expect = contract.expect
     before, people, stayed = figures.of_people()
@@ -124,6 +130,9 @@ def expected_of_snapshot(
             rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
             few = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
             rows.append((EXTENDED, None, float(figures.extended or 0), None, few))
+        rows.append(
+            (ALIKE, None, float(figures.alike or 0), None, max(MOST_ALIKE * people, FEWEST_EXTENDED - 1))
+        )
     rows += [(LABELS, column, float(codes), None, 0.0) for column, codes in relabelled.items()]
     for column in () if own is None else own.iter_rows(named=True):
         rows += _expected_of_column(**column)
@@ -192,6 +201,8 @@ _MEANINGS = {
     " (spaces, capital letters, leading zeros, signs that nobody sees)",
     EXTENDED: "{found:,.0f} people are new under the identifier of somebody who is gone, but for characters"
     " more or less (a prefix, a hyphen, a last letter), and much else of them is the same",
+    ALIKE: "{found:,.0f} people left, and as many came who are alike in every column, more than chance makes:"
+    " are they the same people, under other identifiers?",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
     "guessed": "{found:.1%} of the people's values would be guessed right by learning from the groups",
     LABELS: "{found:,.0f} of the codes of {column} mean something else than before",

@@ -238,6 +238,9 @@ class Product(Table, Generic[P_co]):
 
     corrections: dict[StrictStr, StrictStr] = Field(default_factory=dict)
     """Files that say which values were wrong so far, by the first release that has the right ones."""
+    identifiers: dict[StrictStr, StrictStr] = Field(default_factory=dict, exclude_if=lambda files: not files)
+    """Files that say which new identifier each old one became (`old`, `new`), by the first release that has
+    the new ones. People are known by their first one."""
     retention: Retention | None = None
     """When people are forgotten whom the source has no more; without it, never."""
 
@@ -322,7 +325,7 @@ class Product(Table, Generic[P_co]):
             raise ValueError(f"needs {keys}, too. Write what is missing, or leave catalogue out")
         return declared
 
-    @field_validator("accept", "corrections", "sources")
+    @field_validator("accept", "corrections", "identifiers", "sources")
     @classmethod
     def _check_dates(cls, by_release: dict[str, Any]) -> dict[str, Any]:
         check_releases(by_release)

@@ -45,6 +45,7 @@ from republish.orchestration.audit.read.manifests import chain_finding, claims_f
 from republish.orchestration.audit.read.material import Material, promises_of
 from republish.orchestration.audit.read.own import read_own_truth
 from republish.orchestration.audit.read.texts import compare_texts
+from republish.orchestration.snapshots.crosswalks import crosswalk
 from republish.orchestration.storage.store import read_table
 from republish.orchestration.unforeseen import named
 
@@ -265,7 +266,8 @@ def read_tables(
     contract = file.contract
     tables = read_release(release, release_format, contract, material.foreign, reading)
     if material.home is None:
-        people = read_truth(material.truth or file, release.name, contract, reading)
+        truth, known = material.truth or file, crosswalk(material.file, release.name)
+        people = read_truth(truth, release.name, contract, reading, known=known)
     else:
         people = read_own_truth(material.home, file, release, reading)
     return tables, _like_published(people, release_format, tables, contract, domain, release.path)

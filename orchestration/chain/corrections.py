@@ -9,6 +9,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.chain.snapshot import Snapshot
 from republish.orchestration.series.shards import Shard, shard_numbers
+from republish.orchestration.snapshots.crosswalks import crosswalk, under_first_identifiers
 from republish.orchestration.snapshots.files import read_file
 
 COLUMN = "column"
@@ -47,6 +48,8 @@ def corrections_of(shard: Shard, release: str, before: Snapshot | None, now: Sna
     table, names = read_file(file, where)
     if set(names) != {contract.identifier, COLUMN}:
         raise SnapshotError(f"{where}: its columns must be {contract.identifier} and {COLUMN}")
+    known = crosswalk(series.file, release)
+    table = under_first_identifiers(table, known, contract.identifier, where)
     ours = {theirs: own for own, theirs in now.columns.items() if own != IDENTIFIER}
     if unknown := set(table[COLUMN].cast(pl.String)) - ours.keys():
         raise SnapshotError(

@@ -12,6 +12,8 @@ from republish.anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, VALUE
 from republish.anonymize.contract import Product
 from republish.anonymize.contract.expect import FREE_TEXT, OWN_VALUES
 from republish.anonymize.contract.expected import (
+    ALIKE,
+    EXTENDED,
     LABELS,
     RENAMED,
     DeltaFigures,
@@ -39,7 +41,6 @@ from republish.orchestration.series.predecessor import Predecessor, predecessor_
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import ShardJob, jobs_of
 from republish.orchestration.snapshots.identifiers import (
-    MOST_EXTENDED,
     all_but_one_character,
     changed_form,
     drifted,
@@ -55,6 +56,7 @@ from republish.orchestration.snapshots.labels import (
     relabelled,
     together,
 )
+from republish.orchestration.snapshots.rekeyed import MOST_COMPARED, count_alike, form_of_change
 from republish.orchestration.storage.store import PARTIAL, read_json, read_table, write_working_table
 
 EXPECTED = "expected"
@@ -71,6 +73,13 @@ RELABELLED = (
     " labels in place of codes, in a new series (labels: true under source)."
 )
 """Why codes with other labels are refused."""
+ONE_CHARACTER = "{:,} new people's identifiers are, but for one character, like one that is gone"
+"""Said of a snapshot beside what is expected of it."""
+SAME_PEOPLE = (
+    "If they are the same people, write their old and new identifiers into a file, and in the contract"
+    " identifiers: {{{release}: FILE.csv}}."
+)
+"""What the contract may say of people who were given other identifiers."""
 UNJUDGED = f".{CHANGES}{PARTIAL}"
 """There, until it is judged: nothing can be built on it."""
 
@@ -127,6 +136,8 @@ class Compared:
     compared."""
     values: pl.DataFrame | None
     """How many people have each sensitive value (`count_values`); None where no column is sensitive."""
+    stayed: pl.DataFrame
+    """People of both, as they were before: as many as chance is tried with (`count_alike`)."""
 
 
 def compare(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Delta:
@@ -212,11 +223,17 @@ def why_odd(
         reasons += filter(None, [_other_form(*sample)])
     if LABELS in odd:
         reasons += describe_relabelled(changed)
+    if ALIKE in odd:
+        reasons += filter(None, [form_of_change(*(_of_all(parts, kind) for kind in ("gone", "new")))])
+    if not {"carried", ALIKE, EXTENDED}.isdisjoint(odd):
+        reasons += filter(None, [_one_character(parts)])
     ways_out = [_way_out(renamed, contract)] if RENAMED in odd and renamed is not None else []
     if not {OWN_VALUES, FREE_TEXT}.isdisjoint(odd):
         ways_out.append(OWN)
     if LABELS in odd:
         ways_out.append(RELABELLED)
+    if ALIKE in odd:
+        ways_out.append(SAME_PEOPLE.format(release=release))
     accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
     ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
     return f"{'; '.join(reasons)}. {' '.join(ways_out)}"
@@ -245,18 +262,21 @@ def compare_people(
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
         nobody = named(now.table[IDENTIFIER].clear())
-        return Compared(delta_figures(changes), None, nobody, nobody, values)
+        return Compared(delta_figures(changes), None, nobody, nobody, values, nobody)
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
-    gone, new = gone_and_new(*_people(before, now))
+    people, people_now = _people(before, now)
+    gone, new = gone_and_new(people, people_now)
+    stayed = people.head(2 * len(gone)).join(gone, on="text", how="anti")
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
     moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
-    return Compared(figures, moved, gone.head(MOST_EXTENDED + 1), new.head(MOST_EXTENDED + 1), values)
+    most = MOST_COMPARED + 1
+    return Compared(figures, moved, gone.head(most), new.head(most), values, stayed)
 
 
 def _people(*snapshots: Snapshot) -> Iterator[pl.DataFrame]:
     """The people of several snapshots by their identifiers, with the columns that all of these have."""
     columns = [
-        {name: column for name, column in one.columns.items() if column in one.table.columns}
+        {name: column for column, name in one.columns.items() if column in one.table.columns}
         for one in snapshots
     ]
     shared = sorted(set.intersection(*(set(one) for one in columns)))
@@ -277,13 +297,19 @@ def _together(parts: Sequence[Compared], renamed: pl.DataFrame | None) -> DeltaF
     figures = DeltaFigures.of_all([part.figures for part in parts])
     if figures.drifted is None:
         return figures
-    gone, new = (pl.concat([getattr(part, kind) for part in parts]) for kind in ("gone", "new"))
+    gone, new, stayed = (_of_all(parts, kind) for kind in ("gone", "new", "stayed"))
     return replace(
         figures,
+        alike=count_alike(gone, new, stayed),
         renamed=None if renamed is None else int(renamed["people"].sum()),
         all_but_one_character=all_but_one_character(gone, new),
         extended=extended(gone, new),
     )
+
+
+def _of_all(parts: Sequence[Compared], kind: str) -> pl.DataFrame:
+    people: list[pl.DataFrame] = [getattr(part, kind) for part in parts]
+    return pl.concat(people)
 
 
 def _other_form(before: Snapshot | None, now: Snapshot) -> str | None:
@@ -310,10 +336,15 @@ def _judged(figures: DeltaFigures, evidence: pl.DataFrame, contract: Product) ->
     words = describe_expected(evidence, counted_in(contract))
     if figures.corrected:
         words += f"; {figures.corrected:,} more have the right one of what was wrong so far"
-    if alike := figures.all_but_one_character:
-        words += f"; {alike:,} new people's identifiers are, but for one character, like one that is gone"
+    if figures.all_but_one_character:
+        words += f"; {ONE_CHARACTER.format(figures.all_but_one_character)}"
     verdict = judge({EXPECTED: evidence}, {})[0].with_words(words, evidence)
     return Delta(figures, evidence, verdict)
+
+
+def _one_character(parts: Sequence[Compared]) -> str | None:
+    found = all_but_one_character(*(_of_all(parts, kind) for kind in ("gone", "new")))
+    return ONE_CHARACTER.format(found) if found else None
 
 
 def _sensitive_names(snapshot: Snapshot) -> list[str]:

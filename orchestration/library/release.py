@@ -52,6 +52,7 @@ NOT_HERE = {
     "shards": "dividing people into shards",
     "supersedes": "going on from another series",
     "corrections": "correcting values that were wrong",
+    "identifiers": "going on under other identifiers",
     "published_to": "publishing to an object store",
 }
 """What a contract may ask for that only `republish release` does, by its key."""

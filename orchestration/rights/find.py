@@ -26,6 +26,7 @@ from republish.orchestration.series.place import Place
 from republish.orchestration.series.release_record import LINKAGE
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shard_folders
+from republish.orchestration.snapshots.crosswalks import asked_for
 from republish.orchestration.storage.parts import scan_parts, tables_in
 from republish.orchestration.storage.store import read_table
 
@@ -139,6 +140,7 @@ def find(series: Series, identifier: str) -> Person:
         If a file of the home can't be read.
     """
     home, product = series.home, series.contract.product
+    (identifier,) = asked_for(series.file, [identifier])
     places = sorted(series_of(home, product), key=lambda one: (one.series != series.series, one.series))
     other = comparable(home, pl.Series([identifier]))
     elsewhere = (one.name for one in other_products(series) if _has(one.people, other))

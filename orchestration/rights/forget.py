@@ -31,6 +31,7 @@ from republish.orchestration.series.place import Place
 from republish.orchestration.series.release_record import COMMITTED
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import shard_folders
+from republish.orchestration.snapshots.crosswalks import asked_for
 from republish.orchestration.storage.home import RELEASING, only_one
 from republish.orchestration.storage.replacing import replace_files, replacing
 from republish.orchestration.storage.sealed import read_sealed, write_sealed
@@ -154,6 +155,7 @@ class _Kept:
 
 def _kept(series: Series, identifiers: Sequence[str], persons: pl.Series) -> list[_Kept]:
     found, contract = [], series.contract
+    identifiers = asked_for(series.file, identifiers)
     for place in _places(series):
         asked = Asked(place, identifiers, contract.identifier, persons)
         for folder in sorted(path for path in asked.folder.glob("*") if path.is_dir()):

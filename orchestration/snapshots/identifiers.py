@@ -76,6 +76,16 @@ def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
     return int(gone.select(value_form(pl.col("text")).is_in(_forms(new).implode()).sum()).item())
 
 
+def without_drifted(gone: pl.DataFrame, new: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """People of each snapshot alone, without those who are there in another form."""
+    forms = _forms(gone), _forms(new)
+    others = (
+        people.filter(~value_form(pl.col("text")).is_in(there.implode()))
+        for people, there in ((gone, forms[1]), (new, forms[0]))
+    )
+    return next(others), next(others)
+
+
 def all_but_one_character(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     """How many new identifiers are like one that is gone, but for a character more, less or another one.
 
@@ -110,11 +120,7 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     """
     if max(len(gone), len(new)) > MOST_EXTENDED:
         return None
-    forms = _forms(gone), _forms(new)
-    gone, new = (  # without those who drifted
-        people.filter(~value_form(pl.col("text")).is_in(there.implode()))
-        for people, there in ((gone, forms[1]), (new, forms[0]))
-    )
+    gone, new = without_drifted(gone, new)
     bare = [
         people.select("text", bare=pl.col("text").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]", ""))
         for people in (gone, new)

@@ -21,6 +21,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.anonymize.people.values import by_own_names
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
+from republish.orchestration.snapshots.crosswalks import as_known
 from republish.orchestration.snapshots.databases import answer_mark, ask, has_row, place_of
 from republish.orchestration.snapshots.files import (
     OpenedFile,
@@ -256,12 +257,16 @@ class Source(ABC):
         """Read it; SnapshotError if it was changed meanwhile."""
         return unchanged(self.where, self.mark)
 
-    @abstractmethod
     def pieces(self, rows: int | None = None) -> Pieces:
         """Its rows, so many at a time, and then there may be any number of them; None if it is read whole.
 
         Raises SnapshotError if it is missing or can't be read: at once, or when a piece is asked for.
         """
+        return as_known(self._pieces(rows), self.file, self.release, self.where)
+
+    @abstractmethod
+    def _pieces(self, rows: int | None) -> Pieces:
+        """The same, with people as the source calls them."""
 
     def stated(self) -> dict[str, Any]:
         """Notes on a snapshot that was taken, to read the same one again."""
@@ -311,7 +316,7 @@ class _Files(Source):
     def mark(self) -> str:
         return " ".join(map(mark_of, self._delivered))
 
-    def pieces(self, rows: int | None = None) -> Pieces:
+    def _pieces(self, rows: int | None) -> Pieces:
         files = self._delivered
         if not files:
             raise SnapshotError(
@@ -364,7 +369,7 @@ class _Query(Source):
     def unchanged(self) -> AbstractContextManager[None]:
         return unchanged(self.where, self.mark, "whoever fills its tables should do it in one transaction")
 
-    def pieces(self, rows: int | None = None) -> Pieces:
+    def _pieces(self, rows: int | None) -> Pieces:
         answer = ask(self.declared, self.release, self._folder, self.where)
         return _answered(answer, answer.schema.names, self._columns, self.where, rows)
 
@@ -404,7 +409,7 @@ class _VersionedTable(Source):
     def mark(self) -> str:
         return str(self.version)
 
-    def pieces(self, rows: int | None = None) -> Pieces:
+    def _pieces(self, rows: int | None) -> Pieces:
         if self.version is None:
             raise SnapshotError(
                 f"{self.where}: there was no such table yet when the release was due; correct source.table,"

@@ -29,6 +29,7 @@ from republish.orchestration.audit.read.foreign import Foreign, convert
 from republish.orchestration.contracts.contract_file import ContractFile, load_contract
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.series.shards import shard_name
+from republish.orchestration.snapshots.crosswalks import Crosswalk, under_first_identifiers
 from republish.orchestration.snapshots.files import read_file
 from republish.orchestration.snapshots.missing import counted_by_column, settle_missing
 from republish.orchestration.snapshots.sources import enter, read_as_declared, source_of
@@ -324,11 +325,12 @@ def read_truth(
     contract: Product,
     reading: Reading,
     those_in: Callable[[pl.DataFrame], pl.DataFrame] = lambda people: people,
+    known: Crosswalk | None = None,
 ) -> pl.DataFrame:
     """The snapshot behind a release: `<release>.parquet` or `.csv`, or the name that the source has.
 
     Of a contract's file in place of a folder, it is the snapshot that the contract's source has, with
-    `those_in` of it who were to be in the release.
+    `those_in` of it who were to be in the release. People of a folder are `known` by their first identifiers.
 
     Returns
     -------
@@ -357,6 +359,7 @@ def read_truth(
     if not isinstance(source, FileSource):
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))
+    snapshot = under_first_identifiers(snapshot, known, contract.identifier, str(file))
     snapshot = _without_faults(snapshot, present, str(file), contract, reading)
     people = _true_people(snapshot, release, contract, reading)
     reading.note(file, people.height)

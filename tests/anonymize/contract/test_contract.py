@@ -152,7 +152,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private", "retention", "corrections", "shards"}
-    optional |= {"published_to", "sources"}
+    optional |= {"published_to", "sources", "identifiers"}
     optional |= {"title", "licence", "contact", "citation", "governance", "catalogue"}
     optional |= {
         "upstream",
@@ -422,7 +422,8 @@ OF_THE_CONTRACT = [
         "accept.2024-07-01",
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
-            " changed, renamed, identifiers, extended_identifiers, counterfeits, guessed, labels, own_values,"
+            " changed, renamed, identifiers, extended_identifiers, alike, counterfeits, guessed, labels,"
+            " own_values,"
             f" free_text, sensitive.values, {', '.join(PARAMETERS)}, and columns with .kind, .min_width,"
             " .missing or .order"
         ),

@@ -1,0 +1,154 @@
+"""People whose identifiers were changed: they are known by the first one, as in the releases before.
+
+A registry that gives people other identifiers has a list of both. The contract names it by the first release
+that has the new ones (`identifiers`), and what is read of that release or a later one is translated before
+anybody looks at it. So signatures, ledgers and what is forgotten go on, and nothing else asks who is who.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from republish.anonymize.columns import entries
+from republish.anonymize.errors import SnapshotError
+from republish.anonymize.spelling import identifier_forms
+from republish.orchestration.snapshots.files import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from republish.orchestration.contracts.contract_file import ContractFile
+    from republish.orchestration.snapshots.sources import Piece, Pieces, Rows
+
+COLUMNS = ("old", "new")
+"""The columns of such a file: each person's identifier before, and from that release on."""
+MERGED = (
+    "their records have a signature each already, whose values in common may be a single one, and nothing"
+    " that is published from now on undoes that. List the one of them whose record goes on; the others leave"
+)
+"""Why the records of several people do not become those of one, and the way out."""
+
+
+@dataclass(frozen=True)
+class Crosswalk:
+    """All changes of identifiers up to a release."""
+
+    first: pl.DataFrame
+    """`name`, `first`: an identifier of today, and the first one of the same person."""
+    given_up: pl.Series
+    """Identifiers that nobody should have any more."""
+
+    def first_of(self, identifiers: pl.Series) -> pl.Series:
+        """String[N]: the first identifier of each person, in the same order."""
+        names = identifiers.cast(pl.String).alias("name").to_frame()
+        both = names.join(self.first, on="name", how="left", maintain_order="left")
+        return both.select(pl.coalesce("first", "name")).to_series()
+
+
+def crosswalk(file: ContractFile, release: str | None = None) -> Crosswalk | None:
+    """The changes of identifiers that a contract names up to a release, of all its releases without one.
+
+    None if there are none.
+
+    Raises
+    ------
+    SnapshotError
+        If a file can't be read or does not say of each old identifier which new one it is; it counts
+        identifiers, and names none.
+    """
+    first = pl.DataFrame(schema={"name": pl.String, "first": pl.String})
+    given_up, named = pl.Series("name", [], pl.String), file.contract.identifiers
+    dates = [date for date in sorted(named) if release is None or date <= release]
+    for date in dates:
+        changes = _read(file, date, named[date])
+        before = changes.join(first, left_on="old", right_on="name", how="left")
+        renamed = before.select(name="new", first=pl.coalesce("first", "old"))
+        stays = ~pl.col("name").is_in(pl.concat([changes["old"], changes["new"]]).implode())
+        first = pl.concat([renamed, first.filter(stays)])
+        gone = pl.concat([given_up, changes["old"]]).unique()
+        given_up = gone.filter(~gone.is_in(changes["new"].implode()))
+    return Crosswalk(first, given_up) if dates else None
+
+
+def _read(file: ContractFile, date: str, name: str) -> pl.DataFrame:
+    """`old`, `new` as text: the changes of one file. Raises SnapshotError as `crosswalk` does."""
+    path, where = file.resolve(name), f"{file.contract.product}, identifiers from {date} on, {name}"
+    if not path.is_file():
+        raise SnapshotError(
+            f"{where}: there is no such file; write it, or correct identifiers in the contract"
+        )
+    table, names = read_file(path, where)
+    if set(names) != set(COLUMNS):
+        raise SnapshotError(f"{where}: its columns must be {' and '.join(COLUMNS)}")
+    changes = table.select(pl.col(COLUMNS).cast(pl.String)).unique(maintain_order=True)
+    if lacking := changes.filter(pl.any_horizontal(pl.all().is_null() | (pl.all() == ""))).height:
+        raise SnapshotError(f"{where}: {lacking:,} rows lack one of the two: whoever leaves is not listed")
+    if split := changes.filter(changes["old"].is_duplicated())["old"].n_unique():
+        raise SnapshotError(
+            f"{where}: {split:,} old identifiers became several new ones, and a signature is one person's."
+            " List the one who goes on; the others are new people"
+        )
+    if merged := changes.filter(changes["new"].is_duplicated())["new"].n_unique():
+        raise SnapshotError(f"{where}: {merged:,} new identifiers were several old ones: {MERGED}")
+    return changes.filter(pl.col("old") != pl.col("new"))
+
+
+def as_known(pieces: Pieces, file: ContractFile, release: str, where: str) -> Pieces:
+    """The pieces of a snapshot with everybody under their first identifier."""
+    changes = crosswalk(file, release)
+    if changes is None:
+        return pieces
+    column = file.contract.identifier
+    translated: Iterable[Piece] = (
+        replace(piece, read=partial(_translated, piece, changes, column, where)) for piece in pieces.pieces
+    )
+    return replace(pieces, pieces=list(translated) if pieces.is_anywhere else translated)
+
+
+def _translated(piece: Piece, changes: Crosswalk, column: str, where: str) -> Rows:
+    rows = piece.read()
+    return replace(rows, table=under_first_identifiers(rows.table, changes, column, where))
+
+
+def under_first_identifiers(
+    table: pl.DataFrame, changes: Crosswalk | None, column: str, where: str
+) -> pl.DataFrame:
+    """People as a source has them, under their first identifiers; as they are without changes.
+
+    Raises SnapshotError if somebody has an identifier that was given up, or identifiers are neither text nor
+    whole numbers.
+    """
+    if changes is None or column not in table.columns:
+        return table
+    identifiers = entries(table, column)
+    if not (isinstance(identifiers.dtype, pl.String | pl.Categorical) or identifiers.dtype.is_integer()):
+        return table if identifiers.dtype == pl.Null else _refuse_type(column, where)
+    old = identifiers.cast(pl.String).is_in(changes.given_up.implode()).sum()
+    if old:
+        raise SnapshotError(
+            f"{where}: {column}: {old:,} of {table.height:,} rows have an identifier that stands under old in"
+            " the contract's identifiers, and is nobody's any more. Are old and new swapped in that file, is"
+            " its date too early, or was a number given to somebody else? Then write that person's otherwise"
+        )
+    return table.with_columns(changes.first_of(identifiers).alias(column))
+
+
+def _refuse_type(column: str, where: str) -> pl.DataFrame:
+    raise SnapshotError(
+        f"{where}: {column}: the contract's identifiers are of people who are known by text or whole numbers:"
+        " write them so in the source"
+    )
+
+
+def asked_for(file: ContractFile, identifiers: Sequence[str]) -> list[str]:
+    """The first identifiers of people who are asked for by those of today, in whatever spelling."""
+    changes = crosswalk(file)
+    if changes is None:
+        return [*identifiers]
+    first = dict(zip(identifier_forms(changes.first["name"]), changes.first["first"], strict=True))
+    asked = pl.Series(identifiers, dtype=pl.String)
+    return [first.get(form, given) for form, given in zip(identifier_forms(asked), identifiers, strict=True)]
