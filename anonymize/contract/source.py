@@ -11,7 +11,15 @@ from urllib.parse import unquote
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator, model_validator
 
-from republish.anonymize.contract.scalars import RELEASE, Date, Declaration, Label, check_releases, shown
+from republish.anonymize.contract.scalars import (
+    RELEASE,
+    Date,
+    Declaration,
+    Label,
+    Number,
+    check_releases,
+    shown,
+)
 
 DATE_PARTS = ("%d", "%m", "%Y")
 TIME_PARTS = ("%H", "%M", "%S", "%f")
@@ -56,6 +64,8 @@ class Written(Declaration):
     """How a date is written, `%d.%m.%Y` say: day, month, year, and %H:%M:%S for a midnight."""
     null_values: tuple[StrictStr, ...] | None = None
     """What stands for a value that is missing."""
+    bounds: dict[StrictStr, Number] | None = Field(default=None, exclude_if=lambda words: words is None)
+    """What stands among numbers for all beyond one, and the number that it is read as."""
 
     @field_validator("date_format")
     @classmethod

@@ -30,7 +30,9 @@ from republish.orchestration.series.predecessor import predecessor_of
 from republish.orchestration.series.recorded import verify_published
 from republish.orchestration.series.release_record import ReleaseRecord
 from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.labels import LABELS_STATED
 from republish.orchestration.snapshots.missing import in_words
+from republish.orchestration.snapshots.no_answer import advice_on_no_answers
 from republish.orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
 from republish.orchestration.snapshots.sources import source_of
 from republish.orchestration.steps import say_step
@@ -338,6 +340,9 @@ def _say_advice(tried: Series, release: str, taken: Taken, say: Say, show: Say) 
     """Say what could be better about a snapshot, and what is in its columns."""
     people, some = taken.people, first_shard(tried, tried.private(release))
     for sentence in lumpy_columns(some, tried.contract):
+        say(f"  {release}: advice: {sentence}")
+    labels = taken.stated.get(LABELS_STATED, {})
+    for sentence in advice_on_no_answers(some, tried.contract, labels, counted_in(tried.contract)):
         say(f"  {release}: advice: {sentence}")
     if advice := _shards_advised(people, tried):
         say(f"  {release}: advice: {advice}")

@@ -12,6 +12,7 @@ import polars as pl
 from republish.anonymize.contract import Written
 from republish.anonymize.people.own_values import own_values
 from republish.anonymize.spelling import SEVERAL
+from republish.orchestration.snapshots.bounds import bounds_in
 from republish.orchestration.snapshots.labels import are_labelled, as_codes
 from republish.orchestration.snapshots.locale_formats import AMBIGUOUS, read_plainly, ways_to_read
 from republish.orchestration.snapshots.validation import NO_VALUES
@@ -43,6 +44,8 @@ class Column:
     """How it is written, if that is to be said."""
     unsure: str = ""
     """What else it might be, in words; empty where that is clear."""
+    bounds: Mapping[str, int | float] = field(default_factory=dict)
+    """The words in it that are bounds, and the number that each is read as."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """What its codes mean, where a statistics program says it."""
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -123,6 +126,8 @@ def _of_text(name: str, text: pl.Series) -> Column:
         return Column(name, "nothing", there, rows, words)
     if (found := _as_numbers_or_dates(name, there, rows, words)) is not None:
         return found
+    if (with_bounds := _with_bounds(name, there, rows, words)) is not None:
+        return with_bounds
     for kind in ("number", "date"):
         # A word that several have among numbers stands for none of them.
         others = _others(there, kind)
@@ -137,6 +142,21 @@ def _of_text(name: str, text: pl.Series) -> Column:
             if found is not None:
                 return found
     return _labels_or_text(name, there, rows, words)
+
+
+def _with_bounds(name: str, text: pl.Series, rows: int, words: tuple[str, ...]) -> Column | None:
+    """A column of numbers, most of them, and bounds ("> 89"); None else."""
+    bounds = bounds_in(text, is_whole=True)
+    numbers = text.filter(~text.is_in(list(bounds)))
+    if not bounds or len(numbers) * 2 < len(text):
+        return None
+    found = _of_text(name, numbers)
+    if found.kind != "number":
+        return None
+    bounds = bounds_in(text, is_whole=found.is_whole)
+    beyond = text.filter(text.is_in(list(bounds))).replace_strict(bounds, return_dtype=found.values.dtype)
+    no_values = tuple(sorted({*words, *found.no_values}))
+    return replace(found, values=found.values.append(beyond), rows=rows, no_values=no_values, bounds=bounds)
 
 
 def _others(text: pl.Series, kind: str) -> pl.Series:

@@ -22,6 +22,7 @@ from republish.orchestration.drafts.found import FoundTable, common_written
 from republish.orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
 from republish.orchestration.drafts.yaml_lines import comment, flow
 from republish.orchestration.snapshots.labels import explained
+from republish.orchestration.snapshots.no_answer import describe_no_answers, no_answers
 
 LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
@@ -238,8 +239,13 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
 
 
 def _explained(column: Column) -> Iterator[str]:
+    for word, number in column.bounds.items():
+        yield f"{GUESS} {word} is a bound, and no gap: read as {number}; or make this a category of ranges"
     codes = labels_of(column)[0] if column.kind == "category" else ()
-    return explained(column.labels, column.reasons, codes)
+    yield from explained(column.labels, column.reasons, codes)
+    if found := no_answers(column.values, column.labels) if column.labels else {}:
+        words = flow({"null_values": [*found]})[1:-1]
+        yield f"{GUESS} labels of {', '.join(found)} say that nothing is known: {words}, under source, say"
 
 
 def _lie_in(column: Column, domain: tuple[int, int]) -> bool:
@@ -268,6 +274,9 @@ def _sensitive(
     keys: dict[str, Any] = {"name": column.name}
     remarks = []
     file = None
+    if column.kind == "category" and (found := no_answers(column.values, column.labels)):
+        said = describe_no_answers(found, column.labels, column.rows, "rows")
+        remarks.append(f"{GUESS} {said}")
     if not has_word(column, MUST_NOT_BE_LEARNT):
         remarks.append(f"{GUESS} nothing in its name says that this is the column")
     if is_in_bins(column):

@@ -313,4 +313,7 @@ def common_written(columns: Sequence[Column]) -> tuple[dict[str, Any], dict[str,
     for one in columns:
         if any(not is_no_value(word) for word in one.no_values):
             single[one.name] = single.get(one.name, {}) | {"null_values": list(one.no_values)}
+    for one in columns:
+        if one.bounds:
+            single[one.name] = single.get(one.name, {}) | {"bounds": dict(one.bounds)}
     return common, single

@@ -10,7 +10,9 @@ import polars as pl
 from republish.anonymize.columns import entries
 from republish.anonymize.contract import FileSource, Table, Written
 from republish.anonymize.errors import SnapshotError
+from republish.anonymize.spelling import SEVERAL
 from republish.orchestration.contracts.yaml_text import on_a_line
+from republish.orchestration.snapshots.bounds import bounds_in, read_bounds
 from republish.orchestration.snapshots.no_value import says_nothing
 
 UNREADABLE = "?"
@@ -47,7 +49,7 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFr
     It has its own column names. Columns with types lose what stands for no value, and are else as they are.
     """
     texts = {
-        name: _read(text, kind, written).alias(name)
+        name: read_bounds(text, _read(text, kind, written), written.bounds or {}).alias(name)
         for name, text, kind, written in _texts(table, schema, source)
     }
     return table.with_columns(*texts.values(), *_typed(table, schema, source, texts))
@@ -130,6 +132,11 @@ def proposals(values: pl.Series, kind: str, no_values: Sequence[str] = ()) -> li
         Words, in small letters, that stand for no value where all else can be read.
     """
     values = values.drop_nulls().filter(values.drop_nulls() != "")
+    if kind == "number" and (bounds := bounds_in(values, is_whole=True)):
+        others = values.filter(~values.is_in(list(bounds)))
+        if not others.cast(pl.Float64, strict=False).has_nulls():
+            are_of_several = all((values == word).sum() >= SEVERAL for word in bounds)
+            return [on_a_line({"bounds": bounds})[1:-1] if are_of_several else "bounds: {…}"]
     ways = [
         written.model_dump(exclude_none=True)
         for written in ways_to_read(values, kind)

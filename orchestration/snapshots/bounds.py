@@ -1,0 +1,58 @@
+"""Bounds among numbers, "> 89", "120 +", "under 5", "80-89": no gaps, for whoever has one has a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+NUMBER = r"(\d+(?:[.,]\d{1,2})?)"
+"""Without thousands, which three decimals may be."""
+ABOVE = rf"^(?:>|over|above|more than|older than|über|plus de|más de|oltre|mais de)\s*{NUMBER}(?: years)?$"
+"""Every number above one."""
+FROM = (
+    rf"^(?:(?:>=|≥|=>|at least|from|ab)\s*{NUMBER}|{NUMBER}\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e) "
+    r"(?:over|older|above|more|up|mehr|älter|darüber|plus|más|oltre|mais))(?: years)?)$"
+)
+"""One, and every number above it."""
+BELOW = rf"^(?:<|under|below|less than|younger than|unter|moins de|menos de|meno di)\s*{NUMBER}(?: years)?$"
+"""Every number below one."""
+UP_TO = (
+    rf"^(?:(?:<=|≤|=<|at most|up to|bis)\s*{NUMBER}"
+    rf"|{NUMBER} (?:or|and|oder|und) (?:under|less|younger|weniger))$"
+)
+"""One, and every number below it."""
+RANGE = rf"^{NUMBER}\s*(?:-|\u2013|to|bis|à|a)\s*{NUMBER}$"
+"""Every number between two."""
+
+
+def bounds_in(words: pl.Series, *, is_whole: bool) -> dict[str, int | float]:
+    """The words that are bounds, each with the number that it is read as.
+
+    That is the one next to the bound, and of a range the middle.
+
+    Examples
+    --------
+    >>> bounds_in(pl.Series(["> 89", "120 +", "<5", "80-89", "OOS", "34"]), is_whole=True)
+    {'> 89': 90, '120 +': 120, '<5': 4, '80-89': 84}
+    """
+    word = pl.col("word").str.strip_chars().str.to_lowercase()
+    of = [word.str.extract_groups(pattern) for pattern in (ABOVE, FROM, BELOW, UP_TO, RANGE)]
+    ends = [
+        pl.coalesce(groups.struct.field("1"), groups.struct.field("2" if at in (1, 3) else "1"))
+        .str.replace(",", ".")
+        .cast(pl.Float64)
+        for at, groups in enumerate(of)
+    ]
+    upper = of[4].struct.field("2").str.replace(",", ".").cast(pl.Float64)
+    above, at_least, below, at_most, lower = ends
+    by, middle = 1 if is_whole else 0, pl.when(lower < upper).then((lower + upper) / 2)
+    number = pl.coalesce(above + by, at_least, below - by, at_most, middle)
+    found = words.unique(maintain_order=True).alias("word").to_frame().select("word", number=number)
+    read = found.drop_nulls().with_columns(pl.col("number").floor() if is_whole else pl.col("number"))
+    return {one: int(number) if is_whole else number for one, number in read.iter_rows()}
+
+
+def read_bounds(text: pl.Series, plain: pl.Series, bounds: Mapping[str, int | float]) -> pl.Series:
+    """A column of numbers, plainly written, with the numbers of its bounds in place of these."""
+    return text.replace_strict({word: str(number) for word, number in bounds.items()}, default=plain)
