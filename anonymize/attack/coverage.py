@@ -11,7 +11,6 @@ from republish.anonymize.attack.numbers import joined
 from republish.anonymize.formats.published import Published
 from republish.anonymize.kernels import coverage as kernel
 from republish.anonymize.kernels.read_only import read_only
-from republish.anonymize.people.codes import MISSING_CODE
 
 CELLS = 128
 """Cells that the codes of a quasi-identifier are divided into: one for each, if there are no more codes."""
@@ -51,7 +50,8 @@ def covering(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, np.
     """Pair each point with every box that covers it: their row numbers, int64[P] and int32[P].
 
     Points have a column of codes per quasi-identifier, boxes `<column>_low` and `<column>_high`, closed on
-    both ends. A box with `<column>_missing` people whose value is missing covers its code, too: the lowest.
+    both ends. A missing value is covered by a box without ends, and by one that has
+    `<column>_missing` people whose value is missing.
     """
     ends, found = kernel.covering(*_near(points, boxes))
     return np.repeat(np.arange(len(points)), np.diff(ends)), found
@@ -101,27 +101,26 @@ def _near(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[Floats, Ints, Floa
     at = _matrix(points, points.columns)
     lows, highs = (_matrix(boxes, [f"{name}{end}" for name in points.columns]) for end in ("_low", "_high"))
     cells, begin, to, several = [], [], [], []
-    is_missing = at == MISSING_CODE
-    also: dict[int, Ints] = {}
+    nowhere: list[int] = []
+    """The cells of missing values, which come last."""
     for a, name in enumerate(points.columns):
-        codes = points[name].unique().sort().cast(pl.Float64).to_numpy()
+        codes = points[name].unique().sort(nulls_last=True).cast(pl.Float64).to_numpy()
         if len(codes) <= CELLS:
             to.append(np.searchsorted(codes, highs[:, a], "right") - 1)
         else:
             several.append(a)
-            codes = np.unique(np.quantile(at[:, a], np.linspace(0, 1, CELLS)[1:-1], method="nearest"))
-            if is_missing[:, a].any():  # in a cell of their own
-                codes = np.union1d(codes, [MISSING_CODE])
+            there = at[~np.isnan(at[:, a]), a]
+            codes = np.unique(np.quantile(there, np.linspace(0, 1, CELLS)[1:-1], method="nearest"))
+            codes = np.append(codes, np.inf)
             to.append(np.searchsorted(codes, highs[:, a]))
         cells.append(np.searchsorted(codes, at[:, a]))
         begin.append(np.searchsorted(codes, lows[:, a]))
-        if is_missing[:, a].any() and f"{name}_missing" in boxes.columns:
-            also[a] = np.flatnonzero(boxes[f"{name}_missing"].to_numpy() > 0)
-    reached = kernel.reaching(np.stack(begin, axis=1), np.stack(to, axis=1), CELLS)
-    for a, some in also.items():  # the first cell is that of missing values
-        np.bitwise_or.at(reached[a, 0], some // 64, np.uint64(1) << (some % 64).astype(np.uint64))
-    if is_missing.any():
-        at = np.where(is_missing, np.nan, at)  # outside of no interval: the cell decides alone
+        nowhere.append(int(np.searchsorted(codes, np.nan)))
+    reached = kernel.reaching(np.stack(begin, axis=1), np.stack(to, axis=1), CELLS + 1)
+    for a, name in enumerate(points.columns):
+        if f"{name}_missing" in boxes.columns:
+            word, bit = place(np.flatnonzero(boxes[f"{name}_missing"].to_numpy() > 0))
+            np.bitwise_or.at(reached[a, nowhere[a]], word, bit)
     at, lows, highs = (read_only(np.ascontiguousarray(one[:, several])) for one in (at, lows, highs))
     return at, np.stack(cells, axis=1), lows, highs, reached
 

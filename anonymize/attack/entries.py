@@ -12,7 +12,7 @@ from republish.anonymize.contract import CategoryAttribute, Schema
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.formats import Format
-from republish.anonymize.people.codes import MISSING_CODE, encode
+from republish.anonymize.people.codes import encode
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -59,11 +59,11 @@ def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schem
                 yield ~pl.col(entry).is_in(labels)
         if set(ends) <= set(entries):
             low, high = (encode(pl.col(end), attribute) for end in ends)
-            yield low > high
+            yield (low > high).fill_null(value=False)
             if attribute.publishes_missing:
                 without = pl.col(f"{column}_missing")
-                yield (low == MISSING_CODE) != (high == MISSING_CODE)
-                yield without < (low == MISSING_CODE).cast(pl.Int64)
+                yield low.is_null() != high.is_null()
+                yield without < low.is_null().cast(pl.Int64)
                 yield without > pl.len().over("group_id")
     if "count" in entries:
         yield pl.col("count") < 1

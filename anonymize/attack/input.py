@@ -420,7 +420,7 @@ def forged_tuples(
         main.select("group_id", *encoded)
         .group_by("group_id", *vector)
         .len("rows")
-        .join(real, on=["group_id", *vector], how="left")
+        .join(real, on=["group_id", *vector], how="left", nulls_equal=True)
         .with_columns(
             pl.int_ranges(pl.col("rows").cast(pl.Int64) - pl.col("people").fill_null(0)).alias("copy")
         )

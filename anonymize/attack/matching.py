@@ -57,7 +57,7 @@ def covering_groups(people: pl.DataFrame, published: Published) -> pl.DataFrame:
     points = people.select(names).unique()
     point, box = covering(points, published.boxes)
     found = points[point].with_columns(published.boxes["group_id"].gather(box)).unique()
-    return people.join(found, on=names, how="inner").select("person", "value", "group_id")
+    return people.join(found, on=names, nulls_equal=True).select("person", "value", "group_id")
 
 
 def match(

@@ -12,7 +12,7 @@ from republish.anonymize.attack.input import AttackInput, carried
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import QuasiIdentifier
-from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode
+from republish.anonymize.people.codes import code_domain, encode
 
 
 def attack_entries(seen: AttackInput) -> AttackResult:
@@ -63,7 +63,7 @@ def attack_widths(seen: AttackInput) -> AttackResult:
     rows, number, lone_ends = [], 0, 0
     for column, attribute in seen.schema.attributes():
         coded = groups.select(pl.col(f"{column}_{end}").alias(end) for end in ("low", "high"))
-        coded = coded.filter(pl.col("low") != MISSING_CODE)
+        coded = coded.drop_nulls()
         number += 2 * coded.height
         width = pl.col("high") - pl.col("low") + int(attribute.discrete)
         narrower, mean = coded.select(
@@ -114,7 +114,7 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
         ]
         rows = seen.main.select("group_id", *codes).group_by("group_id", *names).len("held")
         needed = hosted.group_by("group_id", *names).len("needed")
-        rows = needed.join(rows, on=["group_id", *names], how="left")
+        rows = needed.join(rows, on=["group_id", *names], how="left", nulls_equal=True)
         uncovered = {"quasi-identifiers": _lacking(rows)}
     else:
         # All rows of a group have its interval; should they not, a person has to be in each of them.
@@ -139,7 +139,7 @@ def _covers(name: str, boxes: pl.DataFrame) -> pl.Expr:
     inside = code.is_between(f"{name}_low", f"{name}_high")
     if f"{name}_missing" not in boxes.columns:
         return inside
-    return pl.when(code == MISSING_CODE).then(pl.col(f"{name}_missing") > 0).otherwise(inside)
+    return pl.when(code.is_null()).then(pl.col(f"{name}_missing") > 0).otherwise(inside)
 
 
 def _lacking(rows: pl.DataFrame) -> int:
@@ -177,9 +177,7 @@ def _accounted(seen: AttackInput, linkage: pl.DataFrame) -> pl.DataFrame:
 def _without_values(seen: AttackInput) -> int:
     """By how many people without a value groups state more or fewer than there are: in the worst column."""
     stated = seen.published.boxes.select(pl.col("^.*_missing$").sum())
-    true = seen.known.select(
-        (pl.col(name.removesuffix("_missing")) == MISSING_CODE).sum() for name in stated.columns
-    )
+    true = seen.known.select(pl.col(name.removesuffix("_missing")).null_count() for name in stated.columns)
     pairs = zip(stated.row(0), true.row(0), strict=True) if stated.width else ()
     return max((abs(int(one) - int(other)) for one, other in pairs), default=0)
 
@@ -213,7 +211,7 @@ def _miscounted(hosted: pl.DataFrame, boxes: pl.DataFrame) -> pl.Series:
     """The groups that state another number of people without a value than they have."""
     stated = boxes.select("group_id", "^.*_missing$")
     names = stated.columns[1:]
-    without = [(pl.col(name.removesuffix("_missing")) == MISSING_CODE).sum().alias(name) for name in names]
+    without = [pl.col(name.removesuffix("_missing")).null_count().alias(name) for name in names]
     true = hosted.group_by("group_id").agg(without)
     differs = [pl.col(name) != pl.col(f"{name}_true") for name in names]
     both = stated.join(true, on="group_id", suffix="_true")
@@ -228,7 +226,7 @@ def _inside_their_host(hosted: pl.DataFrame, boxes: pl.DataFrame) -> pl.Series:
     """
     names = [column.removesuffix("_low") for column in boxes.columns if column.endswith("_low")]
     is_point = pl.all_horizontal(
-        *(pl.col(f"{name}_low") == pl.col(f"{name}_high") for name in names),
+        *(pl.col(f"{name}_low").eq_missing(pl.col(f"{name}_high")) for name in names),
         *(pl.col(name) == 0 for name in boxes.columns if name.endswith("_missing")),
     )
     points = boxes.filter(is_point).select(
@@ -237,7 +235,9 @@ def _inside_their_host(hosted: pl.DataFrame, boxes: pl.DataFrame) -> pl.Series:
     inside = pl.all_horizontal(_covers(name, boxes) for name in names)
     rows = hosted.select(pl.int_range(pl.len()).alias("row"), "group_id", *names)
     wide = joined(rows, boxes.filter(~is_point), on="group_id").filter(inside)
-    narrow = rows.join(points, on=["group_id", *names], how="semi") if len(points) else rows.clear()
+    narrow = rows.clear()
+    if len(points):
+        narrow = rows.join(points, on=["group_id", *names], how="semi", nulls_equal=True)
     found = np.zeros(len(hosted), dtype=bool)
     found[pl.concat([wide["row"], narrow["row"]]).to_numpy()] = True
     return pl.Series(found, dtype=pl.Boolean)

@@ -107,7 +107,7 @@ def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
     has_missing = any(column.endswith("_missing") for column in classes.columns)
     if not has_missing and all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names):
         exact = classes.select(pl.col(f"{name}_low").alias(name) for name in names)
-        here = exact.join(points, on=names, how="left", maintain_order="left")["people"]
+        here = exact.join(points, on=names, how="left", nulls_equal=True, maintain_order="left")["people"]
         return here.fill_null(0).to_numpy()
     people = np.zeros(len(classes))
     for some in points.iter_slices(MOST_POINTS):

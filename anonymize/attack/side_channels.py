@@ -188,7 +188,7 @@ def orders_against(published: pl.DataFrame, hosted: pl.DataFrame, orders: Sequen
     """
     return pl.concat(
         order_against(
-            published, hosted.select("group_id", "value", order=pl.col(order).rank("dense"))
+            published, hosted.select("group_id", "value", order=pl.col(order).rank("dense").fill_null(0))
         ).select(pl.lit(order).alias("order"), pl.all())
         for order in orders
     )

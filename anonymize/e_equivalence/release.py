@@ -23,7 +23,7 @@ from republish.anonymize.e_equivalence.parameters import EEquivalence
 from republish.anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from republish.anonymize.figures import Total
 from republish.anonymize.formats.anatomy import anatomize
-from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode
+from republish.anonymize.people.codes import code_domain, decode, encode
 from republish.anonymize.people.values import positions
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principle.state import State
@@ -171,7 +171,8 @@ def _fits(schema: Schema, attributes: pl.DataFrame | None) -> pl.Expr:
     inside = []
     for column, qi in schema.attributes():
         code = encode(pl.col(column), qi)
-        inside.append((code.is_between(*code_domain(qi)) | (code == MISSING_CODE)).fill_null(value=False))
+        is_missing = decode(code, qi).eq_missing(pl.col(column)) & qi.publishes_missing
+        inside.append(pl.when(code.is_null()).then(is_missing).otherwise(code.is_between(*code_domain(qi))))
     return pl.all_horizontal(inside)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import QuasiIdentifier, Schema
 from republish.anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from republish.anonymize.formats.published import GROUP, Published, stated_counterfeits
-from republish.anonymize.people.codes import MISSING_CODE, code_domain, decode, encode
+from republish.anonymize.people.codes import code_domain, decode, encode
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.plot import Plot, ShareChart, Steps
 
@@ -75,14 +74,9 @@ def _summarize(
     codes: pl.DataFrame, values: pl.Series, group: np.ndarray, counterfeit: np.ndarray, schema: Schema
 ) -> pl.DataFrame:
     """One row per group: `group`, `qi_0_low`, `qi_0_high` … as published, `value` (a list), `count`."""
-    columns, known, missing = [], {}, {}
-    for column, qi in schema.attributes():
-        columns.append(column)
-        known[column] = pl.col(column)
-        if qi.publishes_missing:
-            is_missing = pl.col(column) == MISSING_CODE
-            known[column] = pl.col(column).filter(~is_missing)
-            missing[column] = is_missing.sum().cast(pl.Int64).alias(f"{column}_missing")
+    columns = [column for column, _ in schema.attributes()]
+    ends = [end for column, qi in schema.attributes() for end in published_interval(column, qi)]
+    missing = [column for column, qi in schema.attributes() if qi.publishes_missing]
     tuples = codes.select(columns).with_columns(
         pl.Series("group", group), values.alias(VALUE), pl.Series("counterfeit", counterfeit)
     )
@@ -90,21 +84,14 @@ def _summarize(
         tuples.lazy()
         .group_by("group")
         .agg(
-            *(known[column].min().alias(f"{column}_low") for column in columns),
-            *(known[column].max().alias(f"{column}_high") for column in columns),
-            *missing.values(),
+            pl.col(columns).min().name.suffix("_low"),
+            pl.col(columns).max().name.suffix("_high"),
+            (pl.col(missing).is_null() & ~pl.col("counterfeit")).sum().cast(pl.Int64).name.suffix("_missing"),
             pl.col(VALUE).sort(),
             pl.col("counterfeit").sum().cast(pl.Int64).alias("count"),
         )
-        .select(
-            "group",
-            *chain.from_iterable(
-                (*published_interval(column, qi), *([f"{column}_missing"] if column in missing else ()))
-                for column, qi in schema.attributes()
-            ),
-            VALUE,
-            "count",
-        )
+        .with_columns(ends)
+        .select("group", *_published_columns(schema), VALUE, "count")
         .collect()
     )
 
@@ -193,8 +180,8 @@ def _in_order_of_content(groups: pl.DataFrame) -> pl.DataFrame:
 
 def _as_groups(tables: Tables, schema: Schema) -> pl.DataFrame:
     """`group_id`, `qi_0_low`, `qi_0_high`, …, `value` (a list), `count` (of counterfeits)."""
-    ends = [name for column, qi in schema.attributes() for name in published_names(column, qi)]
-    groups = tables[MICRODATA].group_by("group_id", *ends, maintain_order=True).agg(VALUE)
+    key = ["group_id", *_published_columns(schema)]
+    groups = tables[MICRODATA].group_by(key, maintain_order=True).agg(VALUE)
     return groups.join(tables["counterfeits"], on="group_id", how="left").with_columns(
         pl.col("count").fill_null(0)
     )
@@ -202,6 +189,10 @@ def _as_groups(tables: Tables, schema: Schema) -> pl.DataFrame:
 
 def _of_groups(groups: pl.DataFrame, _schema: Schema) -> Tables:
     return {MICRODATA: groups.explode(VALUE), "counterfeits": groups.filter(pl.col("count") > 0)}
+
+
+def _published_columns(schema: Schema) -> list[str]:
+    return [name for column, qi in schema.attributes() for name in published_names(column, qi)]
 
 
 def published_names(column: str, attribute: QuasiIdentifier) -> list[str]:
@@ -319,7 +310,7 @@ def _with_unit(attribute: QuasiIdentifier) -> str:
 def _width(column: str, attribute: QuasiIdentifier) -> pl.Expr:
     """The number of values that a published interval covers, or the length of one of fractions."""
     low, high = (encode(pl.col(f"{column}_{end}"), attribute) for end in ("low", "high"))
-    return high - low + int(attribute.discrete)
+    return (high - low).fill_null(0) + int(attribute.discrete)
 
 
 def _share(column: str, attribute: QuasiIdentifier) -> pl.Expr:

@@ -11,7 +11,7 @@ from republish.anonymize.arrays import Floats
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Schema, Sensitive
 from republish.anonymize.contract.combined import projected, values_of
-from republish.anonymize.people.codes import MISSING_CODE, encode
+from republish.anonymize.people.codes import encode
 
 GROUP = pl.col("group_id").cast(pl.Int64)
 
@@ -27,8 +27,8 @@ class Published:
     boxes: pl.DataFrame
     """`group_id`, and `qi_0_low`, `qi_0_high`, … as codes, closed on both ends; no two rows alike.
 
-    Where missing values are published, both ends of a box that covers nobody else are the code of a missing
-    one; and `qi_0_missing`, of intervals, says of how many people of the group the value is missing.
+    A box has no ends where everybody's value is missing. Where missing values are published, `qi_0_missing`,
+    of intervals, says of how many people of the group the value is missing.
     """
     values: pl.DataFrame
     """`group_id`, `value`, `tuples`: how many tuples of a group carry a value, counterfeits included."""
@@ -42,7 +42,7 @@ class Published:
 
     def shares_missing(self, boxes: pl.DataFrame, column: str) -> Floats:
         """float64[B]: for each of some boxes, the share of its people whose value of a column is missing."""
-        nobody = boxes[f"{column}_low"] == MISSING_CODE
+        nobody = boxes[f"{column}_low"].is_null()
         if (name := f"{column}_missing") not in boxes.columns:
             return nobody.cast(pl.Float64).to_numpy()
         counts = self.sizes.join(self.counterfeits, on="group_id", how="left")

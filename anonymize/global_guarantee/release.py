@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from republish.anonymize.arrays import Ints
+from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Contract, Schema, Sensitive
 from republish.anonymize.errors import NotEligible
@@ -24,7 +24,7 @@ from republish.anonymize.global_guarantee.rows import LEFT_OUT, deal
 from republish.anonymize.global_guarantee.strategy import strategy_of
 from republish.anonymize.kernels.accounts import Accounts
 from republish.anonymize.kernels.split import LACKING
-from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
+from republish.anonymize.people.codes import as_shares, code_domain, encode_columns
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import keyed_ranks
 from republish.anonymize.people.rows import has_several_rows
@@ -110,7 +110,7 @@ def release(
 
     hosted = people.filter(placed)
     codes = encode_columns(hosted, contract)
-    shares, narrowest = _as_shares(codes, contract)
+    shares, narrowest = as_shares(codes, contract, LACKING), _narrowest(contract)
     group = np.full(people.height, HELD_BACK, np.int64)
     for own in layers:
         cut = own & placed
@@ -144,22 +144,12 @@ def _known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series
     return pl.concat([remembered, new.filter(~new.is_in(remembered.implode()))])
 
 
-def _as_shares(codes: pl.DataFrame, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Quasi-identifiers as shares of their domains, float64[N, d], and minimum widths, float64[d].
-
-    A missing one is LACKING.
-    """
-    columns, narrowest = [], []
-    for column, qi in schema.attributes():
-        low, high = code_domain(qi)
-        extent = (high - low) or 1
-        share = ((pl.col(column) - low) / extent).cast(pl.Float64)
-        if qi.publishes_missing:
-            share = pl.when(pl.col(column) != MISSING_CODE).then(share).otherwise(LACKING).alias(column)
-        columns.append(share)
-        narrowest.append(max(0.0, (qi.min_width - int(qi.discrete)) / extent))
-    matrix = codes.select(columns).to_numpy()
-    return np.ascontiguousarray(matrix), np.array(narrowest)
+def _narrowest(schema: Schema) -> Floats:
+    """float64[d]: the minimum widths of quasi-identifiers, as shares of their domains."""
+    ends = [(qi, *code_domain(qi)) for _, qi in schema.attributes()]
+    return np.array(
+        [max(0.0, (qi.min_width - int(qi.discrete)) / ((high - low) or 1)) for qi, low, high in ends]
+    )
 
 
 def _of(accounts: Accounts, placed: np.ndarray) -> Accounts:

@@ -13,7 +13,7 @@ from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.contract import QuasiIdentifier
 from republish.anonymize.formats.published import Published
 from republish.anonymize.kernels.splitmix import rows_drawn
-from republish.anonymize.people.codes import MISSING_CODE, code_domain
+from republish.anonymize.people.codes import code_domain
 
 STEPS = 40
 """Steps of the search for coefficients: more make no guess better."""
@@ -46,9 +46,9 @@ class Columns:
         frequent, scales, lacking = {}, {}, set()
         for column, attribute in attributes:
             codes = known[column].to_numpy().astype(float)
-            if (codes == MISSING_CODE).any() and attribute.publishes_missing:
+            if np.isnan(codes).any():
                 lacking.add(column)
-                codes = codes[codes != MISSING_CODE]
+                codes = codes[~np.isnan(codes)]
             lowest, highest = code_domain(attribute)
             if attribute.kind == "category" or (attribute.discrete and highest - lowest < MOST_CATEGORIES):
                 some, people = np.unique(codes, return_counts=True)
@@ -60,7 +60,7 @@ class Columns:
     def of_people(self, known: pl.DataFrame) -> Floats:
         """Each person's columns, float64[N, F]."""
         ends = {name: known[name].to_numpy().astype(float) for name in (*self.frequent, *self.scales)}
-        return self._of(ends, ends, {name: ends[name] == MISSING_CODE for name in self.lacking}, len(known))
+        return self._of(ends, ends, {name: np.isnan(ends[name]) for name in self.lacking}, len(known))
 
     def of_boxes(self, published: Published, boxes: pl.DataFrame) -> Floats:
         """Their means over each box, float64[B, F], if people are spread evenly over its intervals."""
@@ -80,8 +80,9 @@ class Columns:
         number: int,
     ) -> Floats:
         parts = [np.ones(number)]
-        for name, low in lows.items():
-            high, there = highs[name], 1 - missing.get(name, np.zeros(1))
+        for name in lows:
+            low, high = np.nan_to_num(lows[name]), np.nan_to_num(highs[name])
+            there = 1 - missing.get(name, np.zeros(1))
             if name in self.lacking:
                 parts.append(1 - there)
             if name in self.frequent:
@@ -91,7 +92,7 @@ class Columns:
             mean, deviation = self.scales[name]
             begin, end = (low - mean) / deviation, (high - mean) / deviation
             middle, square = (begin + end) / 2, (begin**2 + begin * end + end**2) / 3
-            parts += [np.where(there > 0, there * middle, 0), np.where(there > 0, there * square, 0)]
+            parts += [there * middle, there * square]
         return np.stack(parts, axis=1)
 
 

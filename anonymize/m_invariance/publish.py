@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from republish.anonymize.arrays import Floats, Ints, Words
+from republish.anonymize.arrays import Ints, Words
 from republish.anonymize.buckets.assign import A, Assignment
 from republish.anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from republish.anonymize.buckets.release import Tuples
 from republish.anonymize.columns import PSEUDONYM
-from republish.anonymize.contract import Contract, Schema
+from republish.anonymize.contract import Contract
 from republish.anonymize.formats import ANATOMY
 from republish.anonymize.formats.anatomy import Anatomy, anatomize
 from republish.anonymize.formats.generalization import Generalization, generalize
@@ -32,7 +32,7 @@ from republish.anonymize.m_invariance.group import group_people
 from republish.anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
 from republish.anonymize.m_invariance.parameters import MInvariance
 from republish.anonymize.m_invariance.rows_apart import keep_rows_apart
-from republish.anonymize.people.codes import MISSING_CODE, code_domain
+from republish.anonymize.people.codes import as_shares
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import ranks_within
 
@@ -63,7 +63,7 @@ def publish_groups(
     hosting, (forged, its_value) = assigned.bucket[assigned.is_hosted], counterfeits_of(assigned.planned.plan)
     bucket, value = np.append(hosting, forged), np.append(assigned.value[assigned.is_hosted], its_value)
     counterfeit = np.arange(len(bucket)) >= len(hosting)
-    shares, buckets = normalised(codes, contract), bucket.max(initial=-1) + 1
+    shares, buckets = as_shares(codes, contract, LACKING), bucket.max(initial=-1) + 1
     ranks, seeds = ranks_within(hosted[PSEUDONYM], hosting, buckets, secret)
     lots = _lots(forged, seeds)
     alike = people_alike(
@@ -139,15 +139,3 @@ def _lots(forged: np.ndarray, seeds: np.ndarray) -> Words:
     """uint64[C]: a secret number for each counterfeit; `forged` has their buckets, in ascending order."""
     number = np.arange(1, len(forged) + 1) - np.searchsorted(forged, forged)
     return mixed(seeds[forged] + number.astype(np.uint64) * STEP)
-
-
-def normalised(codes: pl.DataFrame, schema: Schema, missing: float = LACKING) -> Floats:
-    """float64[N, d]: quasi-identifiers, given as codes, as shares of their domains, or `missing`."""
-    shares = []
-    for column, qi in schema.attributes():
-        low, high = code_domain(qi)
-        share = ((pl.col(column) - low) / ((high - low) or 1)).cast(pl.Float64)
-        if qi.publishes_missing:
-            share = pl.when(pl.col(column) != MISSING_CODE).then(share).otherwise(missing).alias(column)
-        shares.append(share)
-    return codes.select(shares).to_numpy()

@@ -32,12 +32,12 @@ from republish.anonymize.m_invariance.neighbours import (
 )
 from republish.anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from republish.anonymize.m_invariance.plan_combinations import plan_combinations
-from republish.anonymize.m_invariance.publish import normalised, publish_groups
+from republish.anonymize.m_invariance.publish import publish_groups
 from republish.anonymize.m_invariance.regions import find_regions
 from republish.anonymize.m_invariance.rows_apart import with_groups_for_rows
 from republish.anonymize.m_invariance.units import UNITS, find_units, units_of, without_room
 from republish.anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
-from republish.anonymize.people.codes import encode_columns
+from republish.anonymize.people.codes import as_shares, encode_columns
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import keyed_ranks
 from republish.anonymize.people.rows import counted_in, has_several_rows
@@ -109,7 +109,7 @@ class _Release(BucketRelease[MInvariance, _Planned]):
             whole = self._whole_groups(division)
             return _Planned(plan=whole.plan, codes=codes, apart=whole.apart)
         # Whoever lacks a value lives in the middle of its domain: near to as many people as can be.
-        shares, several = normalised(codes, self.contract, missing=0.5), None
+        shares, several = as_shares(codes, self.contract, missing=0.5), None
         if sensitive.is_several:
             several = combinations_of(values, sensitive)
         counted = counted_in(self.contract)
@@ -235,5 +235,5 @@ def _nearby(
 
 def regions_of(codes: pl.DataFrame, values: Ints, contract: Contract[MInvariance]) -> Ints:
     """The regions by which a first release groups people, as `Principle.regions` says."""
-    shares = normalised(codes, contract, missing=0.5)
+    shares = as_shares(codes, contract, missing=0.5)
     return find_regions(shares, values, contract.principle.m).of_person.astype(np.int64)

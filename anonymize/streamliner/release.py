@@ -16,7 +16,7 @@ from republish.anonymize.contract import Contract
 from republish.anonymize.errors import NotEligible, smaller
 from republish.anonymize.figures import Total
 from republish.anonymize.formats.generalization import Generalization, generalize
-from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
+from republish.anonymize.people.codes import code_domain, encode_columns
 from republish.anonymize.people.ranks import keyed_ranks
 from republish.anonymize.people.values import known_values, positions
 from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
@@ -143,10 +143,7 @@ def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]
         # A weight below 2 ** 31 times a code of up to 2 ** 54 exceeds 64 bits.
         position = (pl.col(column) - lowest).cast(pl.Float64)
         weighted = weights.get(qi.name, 1) * position / ((highest - lowest) or 1)
-        if qi.publishes_missing:
-            weight = pl.lit(weights.get(qi.name, 1) * BEFORE_ALL)
-            weighted = pl.when(pl.col(column) != MISSING_CODE).then(weighted).otherwise(weight)
-        rank += weighted
+        rank += weighted.fill_null(weights.get(qi.name, 1) * BEFORE_ALL)
     return codes.select(rank.cast(pl.Float64)).to_series().to_numpy()
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Table
-from republish.anonymize.people.codes import MISSING_CODE, code_domain
+from republish.anonymize.people.codes import code_domain
 
 DELTA = 0.005
 """Counts below this share of all people are not asked to be more accurate than that (section 4.2)."""
@@ -89,13 +89,12 @@ def workload_of_people(
     """
     attributes = dict(schema.attributes())
     ordered = people.select(VALUE, *attributes).sort(pl.all())
-    there = [pl.col(column) != MISSING_CODE for column, qi in attributes.items() if qi.publishes_missing]
-    whole = ordered.filter(there) if there else ordered
+    whole = ordered.drop_nulls()
     drawn = (ordered if whole.is_empty() else whole)[rng.integers(len(whole) or len(ordered), size=queries)]
     low, high = np.empty((2, queries, len(attributes)))
     for position, (column, attribute) in enumerate(attributes.items()):
         lowest, highest = code_domain(attribute)
-        own = drawn[column].to_numpy().clip(lowest, highest)
+        own = drawn[column].fill_null(lowest).to_numpy().clip(lowest, highest)
         if attribute.discrete:
             covered = max(1, round(width * (highest - lowest + 1)))
             first = np.maximum(lowest, own - covered + 1)
@@ -139,11 +138,11 @@ def true_counts(people: pl.DataFrame, workload: Workload) -> Ints:
 
 
 def overlap(low: np.ndarray, high: np.ndarray, asked_low: float, asked_high: float, unit: int) -> np.ndarray:
-    """Which share of each interval lies in the one asked for; an interval of no length counts whole."""
+    """Which share of each interval lies in the one asked for: of one of no length all, without ends none."""
     covered = np.minimum(high, asked_high) - np.maximum(low, asked_low) + unit
     length = high - low + unit
     inside = (low >= asked_low) & (high <= asked_high)
-    return np.where(inside, 1.0, np.clip(covered, 0, None) / np.where(length > 0, length, 1))
+    return np.where(inside, 1.0, np.fmax(covered, 0) / np.where(length > 0, length, 1))
 
 
 def _by_value(rows: pl.DataFrame, workload: Workload) -> dict[object, dict[str, np.ndarray]]:

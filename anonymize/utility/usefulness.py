@@ -14,7 +14,7 @@ from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import CategoryColumn, QuasiIdentifier, Schema
 from republish.anonymize.formats import Format
 from republish.anonymize.formats.published import Published, with_fewer_columns
-from republish.anonymize.people.codes import MISSING_CODE, code_domain, encode
+from republish.anonymize.people.codes import code_domain, encode
 from republish.anonymize.utility.discernibility import discernibility
 from republish.anonymize.utility.queries import (
     Workload,
@@ -208,10 +208,10 @@ def mean_widths(boxes: pl.DataFrame, attributes: Mapping[str, QuasiIdentifier]) 
 
 def covered_values(column: str, attribute: QuasiIdentifier, boxes: pl.DataFrame) -> pl.Expr:
     """The number of values that a box covers, the missing one included; of fractions the length."""
-    width = pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(attribute.discrete)
+    width = (pl.col(f"{column}_high") - pl.col(f"{column}_low")).fill_null(0) + int(attribute.discrete)
     if not attribute.discrete or f"{column}_missing" not in boxes.columns:
         return width
-    mixes = (pl.col(f"{column}_missing") > 0) & (pl.col(f"{column}_low") != MISSING_CODE)
+    mixes = (pl.col(f"{column}_missing") > 0) & pl.col(f"{column}_low").is_not_null()
     return width + mixes.cast(pl.Int64)
 
 

@@ -21,7 +21,7 @@ from republish.anonymize.formats.published import Published
 from republish.anonymize.learning.associations import Asked, Associations, Groups, associations
 from republish.anonymize.learning.imputed import dealings
 from republish.anonymize.learning.logit import Columns
-from republish.anonymize.people.codes import MISSING_CODE, encode_columns
+from republish.anonymize.people.codes import encode_columns
 from republish.anonymize.people.randomness import generator
 from republish.anonymize.principles import parse_contract, principle_of, publisher_of
 from republish.orchestration.readers.datapackage.dated import undated
@@ -110,7 +110,7 @@ def imputed_by_model(
     release = _Release.of(published)
     people = release.tables["quasi_identifiers"]
     codes = encode_columns(people, release.contract)
-    there = [one for column, one in release.contract.attributes() if not _is_missing(codes, column)]
+    there = [one for column, one in release.contract.attributes() if not codes[column].has_nulls()]
     on, random = [one.name for one in there], np.random.default_rng(seed)
     learned = learned_of(release.tables, release.contract, on, random, begin, str(release.folder))
     _refuse_untold(learned.columns_told(), release)
@@ -389,14 +389,10 @@ def _refuse_untold(told: Sequence[str], release: _Release) -> None:
 
 def _refuse_missing(codes: pl.DataFrame, asked: Asked) -> None:
     for column, attribute in asked.attributes:
-        if _is_missing(codes, column):
+        if codes[column].has_nulls():
             raise QueryError(
                 f"--on {attribute.name}: is missing ({MISSING}) of some people; ask for other columns"
             )
-
-
-def _is_missing(codes: pl.DataFrame, column: str) -> bool:
-    return bool((codes[column] == MISSING_CODE).any())
 
 
 def _rows(learned: Learned, values: pl.Series) -> pl.DataFrame:

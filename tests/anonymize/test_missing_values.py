@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from republish.anonymize.attack.coverage import covering
+from republish.anonymize.attack.matching import covering_groups
 from republish.anonymize.columns import IDENTIFIER, VALUE
 from republish.anonymize.contract.changes import column_changes, declared_columns
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import ContractError, NotEligible
-from republish.anonymize.people.codes import MISSING_CODE, decode, encode_columns
+from republish.anonymize.formats.published import Published
+from republish.anonymize.people.codes import decode, encode_columns
 from republish.anonymize.people.pseudonyms import pseudonyms
 from republish.anonymize.principle.state import State
 from republish.anonymize.principles import parse_contract, principle_of
@@ -125,10 +127,10 @@ def covers_everybody(people, candidate, contract):
         groups = rows.select("group_id", f"^{qi.name}_(low|high|missing)$").unique()
         assert not groups["group_id"].is_duplicated().any()
         beside = hosted.select("group_id", column).with_columns(own=own).join(groups, on="group_id")
-        is_missing = beside["own"] == MISSING_CODE
+        is_missing = beside["own"].is_null()
         nothing = MISSING if qi.kind == "category" else None
         counted = beside.group_by("group_id").agg(
-            true=(pl.col("own") == MISSING_CODE).sum(), stated=pl.col(f"{qi.name}_missing").first()
+            true=pl.col("own").null_count(), stated=pl.col(f"{qi.name}_missing").first()
         )
         assert (counted["true"] == counted["stated"]).all()
         known = beside.filter(~is_missing)
@@ -160,15 +162,17 @@ def test_whoever_lacks_a_value_fits_where_somebody_does_and_others_where_their_v
     rng = np.random.default_rng(seed)
     points = pl.DataFrame(
         {
-            name: np.where(rng.random(people) < 0.2, MISSING_CODE, rng.integers(0, most, people))
+            name: [None if rng.random() < 0.2 else int(rng.integers(0, most)) for _ in range(people)]
             for name, most in WIDE
-        }
+        },
+        schema={name: pl.Int64 for name, _ in WIDE},
     )
     shown = {"group_id": np.arange(boxes)}
     for name, most in WIDE:
         ends = np.sort(rng.integers(0, most, (2, boxes)), axis=0)
         nobody = rng.random(boxes) < 0.2
-        shown[f"{name}_low"], shown[f"{name}_high"] = np.where(nobody, MISSING_CODE, ends)
+        for end, codes in zip(("low", "high"), ends, strict=True):
+            shown[f"{name}_{end}"] = pl.Series(codes).set(pl.Series(nobody), None)
         shown[f"{name}_missing"] = np.maximum(rng.integers(0, 2, boxes), nobody)
     shown = pl.DataFrame(shown)
     fits = [
@@ -177,8 +181,9 @@ def test_whoever_lacks_a_value_fits_where_somebody_does_and_others_where_their_v
             for box in shown.iter_rows(named=True)
             if all(
                 box[f"{name}_missing"] > 0
-                if point[name] == MISSING_CODE
-                else box[f"{name}_low"] <= point[name] <= box[f"{name}_high"]
+                if point[name] is None
+                else box[f"{name}_low"] is not None
+                and box[f"{name}_low"] <= point[name] <= box[f"{name}_high"]
                 for name, _ in WIDE
             )
         }
@@ -188,6 +193,11 @@ def test_whoever_lacks_a_value_fits_where_somebody_does_and_others_where_their_v
     for point, box in zip(*covering(points, shown), strict=True):
         found[point].add(shown["group_id"][int(box)])
     assert found == fits
+    named = points.with_columns(person=pl.int_range(people), value=pl.lit("flu"))
+    pairs = covering_groups(named, Published(shown, pl.DataFrame(), pl.DataFrame()))
+    assert set(pairs.select("person", "group_id").rows()) == {
+        (person, group) for person, groups in enumerate(fits) for group in groups
+    }
 
 
 WIDE = [("qi_0", 1000), ("qi_1", 3)]

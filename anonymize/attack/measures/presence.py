@@ -12,7 +12,6 @@ from republish.anonymize.attack.coverage import covering
 from republish.anonymize.figures import ErrorBy, Figures, MeanBy, Total
 from republish.anonymize.formats.published import Published
 from republish.anonymize.kernels.splitmix import rows_drawn
-from republish.anonymize.people.codes import MISSING_CODE
 
 MOST = 2_000
 """People of each kind who are guessed; of more, so many are drawn."""
@@ -89,13 +88,13 @@ def _scores(people: pl.DataFrame, published: Published) -> np.ndarray:
         boxes.select(pl.col(f"{name}_{end}").cast(pl.Float64) for name in names).to_numpy()
         for end in ("low", "high")
     )
-    width = high - low + 1
+    width = np.nan_to_num(high - low) + 1
     dense = boxes["tuples"].to_numpy() / width.prod(axis=1)
     point, box = covering(people.select(names), boxes)
     found = dense[box]
     for column, name in enumerate(names):
         if f"{name}_missing" in boxes.columns:
             without = published.shares_missing(boxes, name)
-            is_missing = people[name].to_numpy()[point] == MISSING_CODE
+            is_missing = people[name].is_null().to_numpy()[point]
             found *= np.where(is_missing, (without * width[:, column])[box], (1 - without)[box])
     return np.bincount(point, found, len(people))

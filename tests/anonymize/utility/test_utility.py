@@ -13,7 +13,7 @@ from benchmarks.adversaries.every_table import all_partitions
 from benchmarks.measures.penalties import least_discernibility, normalized_certainty_penalty
 from benchmarks.measures.queries import estimated_counts
 from republish.anonymize.contract import NumberAttribute
-from republish.anonymize.people.codes import MISSING_CODE, code_domain
+from republish.anonymize.people.codes import code_domain
 from republish.anonymize.utility.discernibility import discernibility
 from republish.anonymize.utility.queries import (
     Workload,
@@ -131,7 +131,7 @@ def test_questions_about_people_are_answered_by_somebody(data):
 
 def test_somebody_without_a_value_is_asked_about_only_if_all_are():
     declared = several_missing()
-    there, without = {"value": "flu", "qi_0": 4.0}, {"value": "gout", "qi_0": float(MISSING_CODE)}
+    there, without = {"value": "flu", "qi_0": 4.0}, {"value": "gout", "qi_0": None}
     people = pl.DataFrame([there, without, without])
     asked = workload_of_people(declared, people, 9, 0.5, np.random.default_rng(1))
     assert set(asked.value) == {"flu"}
