@@ -54,6 +54,7 @@ PRINCIPLES = {
     "m_invariance, anatomy": INVARIANCE | {"on_ineligible": "wait", "format": "anatomy"},
     "m_invariance, weighs": {"name": "m_invariance", "m": 4},
     "m_invariance, several rows": INVARIANCE | {"values_per_person": 2},
+    "m_invariance, missing": INVARIANCE | {"on_ineligible": "wait"},
     "e_equivalence": {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "wait"},
     "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2},
     "streamliner": {
@@ -89,7 +90,7 @@ CASES = [
     if shards == 1 or principle != "sequential"
     if shards == 1 or sensitive == "disease" or principle == "m_invariance, refuses"
     if principle != "m_invariance" or sensitive != "disease and treatment"  # refused with counterfeits
-    if "rows" not in principle or sensitive == "disease"  # others are refused, or say no more
+    if sensitive == "disease" or not any(one in principle for one in ("rows", "missing"))  # say no more
 ]
 """A principle, the sensitive columns, and into how many shards the people are divided.
 
@@ -101,10 +102,11 @@ EXAMINED = [
     for case in (
         *(f"{principle} of disease" for principle in PRINCIPLES if "," not in principle),
         "m_invariance, several rows of disease",
+        "m_invariance, missing of disease",
         "m_invariance, waits of disease and treatment",
     )
 ] + ["m_invariance of disease in 3"]
-"""Each principle, several rows, two columns, and shards: what is found in them, and what they answer."""
+"""Each principle, rows, missing values, two columns, and shards: what is found in them and answered."""
 QUESTIONS = [
     {"where": "disease = 'flu' AND age > 40"},
     {"where": "town IN ('Ayton', 'Deeley')", "by": "disease"},
@@ -164,6 +166,8 @@ def declared(principle: str, sensitive: str, shards: int) -> dict:
     if principle == "e_equivalence" or PRINCIPLES[principle].get("format") == "anatomy":
         for column in columns:
             column.pop("min_width", None)  # quasi-identifiers are published as they are
+    if "missing" in principle:
+        columns = [{**column, "missing": "publish"} for column in columns]
     keys = {"quasi_identifiers": columns, "sensitive": SENSITIVE[sensitive]}
     if principle == "sequential":
         keys = {"columns": [{**column} for column in columns[:2]]}
@@ -191,6 +195,10 @@ def delivered(case: str, folder: Path) -> Series:
     for number, release in enumerate(RELEASES):
         at = 0 if principle == "sequential" else number
         table = visits(at) if "rows" in principle else people(at, changing="and" not in sensitive)
+        if "missing" in principle:
+            digit = pl.col("person").str.tail(1).cast(pl.Int64)
+            gone = {"age": digit % 5 == 0, "town": digit % 4 == 0, "height": digit == 1}
+            table = table.with_columns(pl.when(~gone[name]).then(pl.col(name)) for name in gone)
         table.write_parquet(folder / f"{release}.parquet")
     people(0).select("town", "disease").write_csv(folder / "earlier.csv")
     (folder / "golden.yaml").write_text(yaml.safe_dump(declared(principle, sensitive, int(case[-1]))))

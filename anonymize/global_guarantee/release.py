@@ -23,8 +23,8 @@ from republish.anonymize.global_guarantee.partition import partition
 from republish.anonymize.global_guarantee.rows import LEFT_OUT, deal
 from republish.anonymize.global_guarantee.strategy import strategy_of
 from republish.anonymize.kernels.accounts import Accounts
-from republish.anonymize.kernels.split import LACKING
-from republish.anonymize.people.codes import as_shares, code_domain, encode_columns
+from republish.anonymize.kernels.split import EMPTY
+from republish.anonymize.people.codes import as_points, code_domain, encode_columns
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import keyed_ranks
 from republish.anonymize.people.rows import has_several_rows
@@ -110,7 +110,8 @@ def release(
 
     hosted = people.filter(placed)
     codes = encode_columns(hosted, contract)
-    shares, narrowest = as_shares(codes, contract, LACKING), _narrowest(contract)
+    shares = np.ascontiguousarray(as_points(codes, contract, EMPTY))
+    narrowest = _narrowest(contract, shares.shape[1])
     group = np.full(people.height, HELD_BACK, np.int64)
     for own in layers:
         cut = own & placed
@@ -144,12 +145,13 @@ def _known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series
     return pl.concat([remembered, new.filter(~new.is_in(remembered.implode()))])
 
 
-def _narrowest(schema: Schema) -> Floats:
-    """float64[d]: the minimum widths of quasi-identifiers, as shares of their domains."""
-    ends = [(qi, *code_domain(qi)) for _, qi in schema.attributes()]
-    return np.array(
-        [max(0.0, (qi.min_width - int(qi.discrete)) / ((high - low) or 1)) for qi, low, high in ends]
-    )
+def _narrowest(schema: Schema, dimensions: int) -> Floats:
+    """float64[d]: the minimum widths of quasi-identifiers, as shares of their domains; then 0."""
+    narrowest = np.zeros(dimensions)
+    for at, (_, qi) in enumerate(schema.attributes()):
+        low, high = code_domain(qi)
+        narrowest[at] = max(0.0, (qi.min_width - int(qi.discrete)) / ((high - low) or 1))
+    return narrowest
 
 
 def _of(accounts: Accounts, placed: np.ndarray) -> Accounts:

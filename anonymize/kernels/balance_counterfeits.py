@@ -4,7 +4,6 @@ import numpy as np
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.kernels.compiled import compiled
-from republish.anonymize.kernels.split import LACKING
 
 
 @compiled()
@@ -32,7 +31,7 @@ def balance_counterfeits(values: Floats, size: int, group: Ints, forged: Bools) 
             for j in range(size):
                 if not forged[member[j, g]] or has[g] == size:
                     for c in range(attributes):
-                        if values[member[j, g], c] != LACKING:
+                        if values[member[j, g], c] >= 0:
                             low[c] = min(low[c], values[member[j, g], c])
                             high[c] = max(high[c], values[member[j, g], c])
             nearest, gives, where = np.inf, -1, -1
@@ -45,7 +44,7 @@ def balance_counterfeits(values: Floats, size: int, group: Ints, forged: Bools) 
                         continue
                     grows = 0.0
                     for c in range(attributes):
-                        if values[row, c] != LACKING and low[c] <= high[c]:
+                        if values[row, c] >= 0 and low[c] <= high[c]:
                             grows += max(low[c] - values[row, c], values[row, c] - high[c], 0.0)
                     if grows < nearest:
                         nearest, gives, where = grows, j, h

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.kernels.accounts import Accounts
 from republish.anonymize.kernels.compiled import compiled
-from republish.anonymize.kernels.split import LACKING, MIXED
 from republish.anonymize.kernels.stable import stable_partition
 from republish.anonymize.rounding import FEW_STEPS, MANY_STEPS
 
@@ -23,7 +22,7 @@ class Table(NamedTuple):
     """The people of T(n), and what they admit. N people, d quasi-identifiers."""
 
     codes: Floats
-    """float64[N, d]: quasi-identifiers as shares of their domains, or LACKING."""
+    """float64[N, d]: quasi-identifiers as shares of their domains, or EMPTY."""
     narrowest: Floats
     """float64[d]: intervals are published no narrower than this, so narrower ones are no gain."""
     accounts: Accounts
@@ -118,24 +117,19 @@ def _length(table: Table, people: Ints) -> float:
     """The sum of the interval lengths of some people, each at least the narrowest there may be."""
     total = 0.0
     for c in range(table.codes.shape[1]):
-        low, high, lacks = np.inf, -np.inf, False
+        low, high = np.inf, -np.inf
         for person in people:
             code = table.codes[person, c]
-            if code == LACKING:
-                lacks = True
-            else:
+            if code >= 0:
                 low, high = min(low, code), max(high, code)
-        total += _length_of(low, high, table.narrowest[c], lacks)
+        total += _length_of(low, high, table.narrowest[c])
     return total
 
 
 @compiled(inline="always")
-def _length_of(low: float, high: float, narrowest: float, lacks: bool) -> float:
-    """The length of an interval: none where everybody lacks the value, and more where some people do."""
-    if high < low:
-        return 0.0
-    length = max(high - low, narrowest)
-    return length + MIXED if lacks else length
+def _length_of(low: float, high: float, narrowest: float) -> float:
+    """The length of an interval: none where nobody has a value."""
+    return max(high - low, narrowest) if high >= low else 0.0
 
 
 @compiled()
@@ -254,32 +248,29 @@ def _costs(table: Table, order: Ints, begin: int, end: int, places: Ints, number
     codes, narrowest, attributes = table.codes, table.narrowest, table.codes.shape[1]
     costs = np.zeros(number, np.float64)
     low, high = np.full(attributes, np.inf), np.full(attributes, -np.inf)
-    lacks = np.zeros(attributes, np.bool_)
     at = begin
     for j in range(number):
         while at < places[j]:
-            _widen(low, high, lacks, codes[order[at]])
+            _widen(low, high, codes[order[at]])
             at += 1
         for c in range(attributes):
-            costs[j] += (places[j] - begin) * _length_of(low[c], high[c], narrowest[c], lacks[c])
-    low[:], high[:], lacks[:] = np.inf, -np.inf, False
+            costs[j] += (places[j] - begin) * _length_of(low[c], high[c], narrowest[c])
+    low[:], high[:] = np.inf, -np.inf
     at = end
     for j in range(number - 1, -1, -1):
         while at > places[j]:
             at -= 1
-            _widen(low, high, lacks, codes[order[at]])
+            _widen(low, high, codes[order[at]])
         for c in range(attributes):
-            costs[j] += (end - places[j]) * _length_of(low[c], high[c], narrowest[c], lacks[c])
+            costs[j] += (end - places[j]) * _length_of(low[c], high[c], narrowest[c])
     return costs
 
 
 @compiled(inline="always")
-def _widen(low: Floats, high: Floats, lacks: Bools, codes: Floats) -> None:
+def _widen(low: Floats, high: Floats, codes: Floats) -> None:
     """Widen intervals to cover a person."""
     for c in range(len(codes)):
-        if codes[c] == LACKING:
-            lacks[c] = True
-        else:
+        if codes[c] >= 0:
             low[c], high[c] = min(low[c], codes[c]), max(high[c], codes[c])
 
 

@@ -1,29 +1,14 @@
 """Shorten intervals: neighbouring groups of a bucket exchange people of the same value."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from republish.anonymize.arrays import Floats, Ints, Words
 from republish.anonymize.kernels.compiled import compiled
-from republish.anonymize.kernels.split import EMPTY, LACKING, MIXED
 from republish.anonymize.kernels.splitmix import STEP, mixed_number
 from republish.anonymize.rounding import FEW_STEPS
 
 BLOCK = 32
 """Groups that exchange people at a time. Twice as many cost four times as much and gain 1 %."""
-
-
-class _Block(NamedTuple):
-    """What a tuple adds to the intervals of each group of a block that it joins: float64[d, BLOCK] each."""
-
-    low: Floats
-    """The ends of the others' interval; infinite where none of them has a value."""
-    high: Floats
-    mixed: Floats
-    """What a value adds by being there: MIXED where all others lack one."""
-    mixed_by_lacking: Floats
-    """What a tuple adds that lacks the value: MIXED where all others have one."""
 
 
 @compiled()
@@ -41,8 +26,8 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
     Parameters
     ----------
     values
-        float64[size * length, d]: quasi-identifiers normalised to [0, 1], or EMPTY, or LACKING; list after
-        list, one per value of the signature.
+        float64[size * length, d]: quasi-identifiers normalised to [0, 1], or EMPTY; list after list,
+        one per value of the signature.
     group
         int32[size * length]: groups 0 … length - 1, each with one tuple of every list; is changed.
     passes
@@ -61,8 +46,6 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
     centre = np.empty((length, attributes), np.float64)
     lists: Ints = np.arange(size)
     low, high = np.empty((attributes, BLOCK)), np.empty((attributes, BLOCK))
-    mixed, mixed_by_lacking = np.empty((attributes, BLOCK)), np.empty((attributes, BLOCK))
-    block = _Block(low, high, mixed, mixed_by_lacking)
     cost = np.empty((BLOCK, BLOCK), np.float64)
     solution = np.empty(BLOCK, np.int64)
     people = np.empty(BLOCK, np.int32)
@@ -76,7 +59,7 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
             begin = 0
             end = min(length, BLOCK // 2 + int(draw(state) * (BLOCK // 2 + 1)))
             while begin < length:
-                _exchange(values, member, changed, order[begin:end], block, cost, solution, people)
+                _exchange(values, member, changed, order[begin:end], low, high, cost, solution, people)
                 begin, end = end, min(length, end + BLOCK)
     for j in range(size):
         for g in range(length):
@@ -92,21 +75,16 @@ def draw(state: Words) -> float:
 
 @compiled()
 def _centres(values: Floats, member: Ints, centre: Floats) -> None:
-    """The middle of every group's interval on every attribute; 0.5 where all are counterfeits.
-
-    Groups in which everybody lacks the value are side by side, away from others.
-    """
+    """The middle of every group's interval on every attribute; 0.5 where nobody has a value."""
     for g in range(member.shape[1]):
         for a in range(values.shape[1]):
-            low, high, nowhere = np.inf, -np.inf, 0.5
+            low, high = np.inf, -np.inf
             for j in range(member.shape[0]):
                 value = values[member[j, g], a]
                 if value >= 0:
                     low = min(low, value)
                     high = max(high, value)
-                elif value == LACKING:
-                    nowhere = -0.5
-            centre[g, a] = 0.5 * (low + high) if high >= low else nowhere
+            centre[g, a] = 0.5 * (low + high) if high >= low else 0.5
 
 
 @compiled()
@@ -146,7 +124,8 @@ def _exchange(
     member: Ints,
     j: int,
     groups: Ints,
-    block: _Block,
+    low: Floats,
+    high: Floats,
     cost: Floats,
     solution: Ints,
     people: Ints,
@@ -157,8 +136,8 @@ def _exchange(
         return
     for i in range(n):
         people[i] = member[j, groups[i]]
-    _look_at(values, member, j, groups, block)
-    _add_up(values, people[:n], block, cost)
+    _look_at(values, member, j, groups, low, high)
+    _add_up(values, people[:n], low, high, cost)
     now = 0.0
     for k in range(n):
         now += cost[k, k]
@@ -175,52 +154,43 @@ def _exchange(
 
 
 @compiled()
-def _look_at(values: Floats, member: Ints, j: int, groups: Ints, block: _Block) -> None:
-    """Write what the tuples of all lists but `j` leave to be added to each of some groups."""
-    low, high, mixed, mixed_by_lacking = block
+def _look_at(values: Floats, member: Ints, j: int, groups: Ints, low: Floats, high: Floats) -> None:
+    """Write the intervals of the tuples of all lists but `j`, float64[d, BLOCK], in a column for each group.
+
+    They are infinite where none of these tuples has a value.
+    """
     for i in range(len(groups)):
-        low[:, i], high[:, i], mixed[:, i] = np.inf, -np.inf, 0.0
+        low[:, i], high[:, i] = np.inf, -np.inf
         for other in range(member.shape[0]):
-            row = member[other, groups[i]]
-            if other == j or values[row, 0] == EMPTY:
+            if other == j:
                 continue
+            row = member[other, groups[i]]
             for a in range(values.shape[1]):
                 value = values[row, a]
-                if value == LACKING:
-                    mixed[a, i] = MIXED
-                else:
+                if value >= 0:
                     low[a, i] = min(low[a, i], value)
                     high[a, i] = max(high[a, i], value)
         for a in range(values.shape[1]):
-            if high[a, i] >= low[a, i]:
-                mixed_by_lacking[a, i] = MIXED - mixed[a, i]
-                mixed[a, i] = 0.0
-            else:
-                low[a, i], high[a, i], mixed_by_lacking[a, i] = -np.inf, np.inf, 0.0
+            if high[a, i] < low[a, i]:
+                low[a, i], high[a, i] = -np.inf, np.inf
 
 
 @compiled()
-def _add_up(values: Floats, people: Ints, block: _Block, cost: Floats) -> None:
+def _add_up(values: Floats, people: Ints, low: Floats, high: Floats, cost: Floats) -> None:
     """Write the growth of each group's intervals, a column each, if each of n tuples joins it, a row each.
 
     The inner loops index whole arrays, not slices of them, so that the compiler can vectorize them.
     """
     n = len(people)
-    low, high, mixed, mixed_by_lacking = block
     for k in range(n):
         row = people[k]
         for i in range(n):
             cost[k, i] = 0.0
-        if values[row, 0] == EMPTY:
-            continue
         for a in range(values.shape[1]):
             value = values[row, a]
-            if value == LACKING:
+            if value >= 0:
                 for i in range(n):
-                    cost[k, i] += mixed_by_lacking[a, i]
-            else:
-                for i in range(n):
-                    cost[k, i] += max(low[a, i] - value, 0.0) + max(value - high[a, i], 0.0) + mixed[a, i]
+                    cost[k, i] += max(low[a, i] - value, 0.0) + max(value - high[a, i], 0.0)
 
 
 @compiled()

@@ -10,12 +10,7 @@ from republish.anonymize.kernels.compiled import compiled
 from republish.anonymize.kernels.stable import stable_partition
 
 EMPTY = -1.0
-"""The quasi-identifier value of a counterfeit: sorts before all others, widens no interval."""
-LACKING = -2.0
-"""In place of a quasi-identifier that is missing: sorts before all others, widens no interval."""
-MIXED = 0.05
-"""A group in which some people lack a value, and some do not, is longer by so much of the domain. With 0.2
-intervals are 1 % longer, and with 0 groups are mixed where that gains nothing."""
+"""In place of a value that is missing, or of a counterfeit: sorts before all others, widens no interval."""
 
 
 @compiled()
@@ -23,10 +18,10 @@ def split_bucket(values: Floats, size: int, group: Ints) -> None:
     """Write each tuple's group, 0 … length - 1, into `group` (int32[size * length]).
 
     The bucket is `size` lists (one per sensitive value) of `length` tuples each, list after list;
-    quasi-identifiers (float64[size * length, d]) are normalised to [0, 1], or EMPTY, or LACKING. A split puts
-    the first k tuples of every list, sorted by one attribute, into one part; of all attributes and all k the
-    one with the smallest perimeter sum is taken, and the parts are split in turn. Ties go to the most
-    balanced split. Each attribute is sorted once; parts inherit the order.
+    quasi-identifiers (float64[size * length, d]) are normalised to [0, 1], or EMPTY. A split puts the first k
+    tuples of every list, sorted by one attribute, into one part; of all attributes and all k the one with the
+    smallest perimeter sum is taken, and the parts are split in turn. Ties go to the most balanced split. Each
+    attribute is sorted once; parts inherit the order.
     """
     tuples, attributes = values.shape
     length = tuples // size
@@ -42,7 +37,6 @@ def split_bucket(values: Floats, size: int, group: Ints) -> None:
     suffix = np.empty(length, np.float64)
     low = np.empty(attributes, np.float64)
     high = np.empty(attributes, np.float64)
-    lacks = np.empty(attributes, np.bool_)
     stack = [(0, length)]
     while stack:
         start, stop = stack.pop()
@@ -52,12 +46,12 @@ def split_bucket(values: Floats, size: int, group: Ints) -> None:
             continue
         best, best_a, best_k = np.inf, 0, 0
         for a in range(attributes):
-            low[:], high[:], lacks[:] = np.inf, -np.inf, False
+            low[:], high[:] = np.inf, -np.inf
             for k in range(stop - 1, start, -1):
-                suffix[k] = _perimeter(values, order[a], size, length, k, low, high, lacks)
-            low[:], high[:], lacks[:] = np.inf, -np.inf, False
+                suffix[k] = _perimeter(values, order[a], size, length, k, low, high)
+            low[:], high[:] = np.inf, -np.inf
             for k in range(start + 1, stop):
-                prefix = _perimeter(values, order[a], size, length, k - 1, low, high, lacks)
+                prefix = _perimeter(values, order[a], size, length, k - 1, low, high)
                 cost = (k - start) * prefix + (stop - k) * suffix[k]
                 if cost < best or (
                     cost == best and abs(start + stop - 2 * k) < abs(start + stop - 2 * best_k)
@@ -70,12 +64,9 @@ def split_bucket(values: Floats, size: int, group: Ints) -> None:
 
 @compiled(inline="always")
 def _perimeter(
-    values: Floats, order: Ints, size: int, length: int, k: int, low: Floats, high: Floats, lacks: Bools
+    values: Floats, order: Ints, size: int, length: int, k: int, low: Floats, high: Floats
 ) -> float:
-    """The sum of interval lengths after the k-th tuple of every list has widened `low` and `high`.
-
-    `lacks` are the attributes that some tuple lacks.
-    """
+    """The sum of interval lengths after the k-th tuple of every list has widened `low` and `high`."""
     attributes = values.shape[1]
     for j in range(size):
         row = order[j * length + k]
@@ -84,14 +75,10 @@ def _perimeter(
             if value >= 0:
                 low[c] = min(low[c], value)
                 high[c] = max(high[c], value)
-            elif value == LACKING:
-                lacks[c] = True
     total = 0.0
     for c in range(attributes):
         if high[c] >= low[c]:
             total += high[c] - low[c]
-            if lacks[c]:
-                total += MIXED
     return total
 
 

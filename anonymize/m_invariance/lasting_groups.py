@@ -11,7 +11,7 @@ import polars as pl
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.columns import PSEUDONYM, VALUE
-from republish.anonymize.kernels.split import LACKING
+from republish.anonymize.kernels.split import EMPTY
 
 TOGETHER = "grouped"
 """The state's table of each tuple's group in the last release: `pseudonym` (of a counterfeit, bytes by lot),
@@ -50,7 +50,7 @@ def lasting(
     names, bucket, value, shares, counterfeit
         Of each tuple: N rows. `names` are pseudonyms; a counterfeit has the name that it had, if its bucket
         has the same people. `shares`, float64[N, d], are quasi-identifiers as shares of their domains,
-        `LACKING` of counterfeits, which no interval covers.
+        `EMPTY` of counterfeits, which no interval covers.
     sizes
         int[B]: how many values each bucket has.
     before
@@ -96,10 +96,10 @@ def lasting(
 
 
 def _places(shares: Floats) -> tuple[pl.DataFrame, pl.Expr]:
-    """Quasi-identifiers as columns, null where lacking, and the length of a group of their rows."""
+    """Quasi-identifiers as columns, null where missing, and the length of a group of their rows."""
     names = [f"length_{column}" for column in range(shares.shape[1])]
     places = pl.DataFrame(dict(zip(names, shares.T, strict=True)), schema=dict.fromkeys(names, pl.Float64))
-    return places.with_columns(pl.all().replace(LACKING, None)), pl.sum_horizontal(
+    return places.with_columns(pl.all().replace(EMPTY, None)), pl.sum_horizontal(
         pl.col(name).max() - pl.col(name).min() for name in names
     )
 

@@ -19,7 +19,7 @@ from republish.anonymize.contract import Contract
 from republish.anonymize.formats import ANATOMY
 from republish.anonymize.formats.anatomy import Anatomy, anatomize
 from republish.anonymize.formats.generalization import Generalization, generalize
-from republish.anonymize.kernels.split import LACKING
+from republish.anonymize.kernels.split import EMPTY
 from republish.anonymize.kernels.splitmix import STEP, mixed
 from republish.anonymize.m_invariance.companions import (
     COMPANIONS,
@@ -32,7 +32,7 @@ from republish.anonymize.m_invariance.group import group_people
 from republish.anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
 from republish.anonymize.m_invariance.parameters import MInvariance
 from republish.anonymize.m_invariance.rows_apart import keep_rows_apart
-from republish.anonymize.people.codes import as_shares
+from republish.anonymize.people.codes import as_points
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import ranks_within
 
@@ -63,7 +63,7 @@ def publish_groups(
     hosting, (forged, its_value) = assigned.bucket[assigned.is_hosted], counterfeits_of(assigned.planned.plan)
     bucket, value = np.append(hosting, forged), np.append(assigned.value[assigned.is_hosted], its_value)
     counterfeit = np.arange(len(bucket)) >= len(hosting)
-    shares, buckets = as_shares(codes, contract, LACKING), bucket.max(initial=-1) + 1
+    shares, buckets = as_points(codes, contract, EMPTY), bucket.max(initial=-1) + 1
     ranks, seeds = ranks_within(hosted[PSEUDONYM], hosting, buckets, secret)
     lots = _lots(forged, seeds)
     alike = people_alike(
@@ -72,7 +72,7 @@ def publish_groups(
     shares, ranks = np.vstack([shares, shares[alike]]), np.append(ranks, mixed(lots))
     group, keeps = np.full(len(bucket), APART), contract.principle.regroup < 1
     names = pl.concat([hosted[PSEUDONYM], _names(lots)])
-    covered = np.where(counterfeit[:, None], LACKING, shares)
+    covered = np.where(counterfeit[:, None], EMPTY, shares)
     copied = buckets_with_copies(assigned.planned.plan.signatures, assigned.values, contract.sensitive)[
         bucket
     ]

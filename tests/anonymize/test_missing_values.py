@@ -16,7 +16,7 @@ from republish.anonymize.contract.changes import column_changes, declared_column
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import ContractError, NotEligible
 from republish.anonymize.formats.published import Published
-from republish.anonymize.people.codes import decode, encode_columns
+from republish.anonymize.people.codes import MIXED, as_points, decode, encode_columns
 from republish.anonymize.people.pseudonyms import pseudonyms
 from republish.anonymize.principle.state import State
 from republish.anonymize.principles import parse_contract, principle_of
@@ -155,6 +155,12 @@ def test_groups_do_not_mix_people_with_and_without_where_that_costs_nothing(prin
     groups = candidate.published["microdata"]
     assert groups["age_low"].null_count() == 240
     assert groups.filter(pl.col("age_low").is_not_null(), pl.col("age_missing") > 0).is_empty()
+
+
+def test_a_number_that_may_be_missing_is_two_its_value_and_whether_it_is_known():
+    contract = contract_of("intervals", [{**COLUMNS[0], "domain": [0, 50]}, PUBLISHED[0] | {"name": "size"}])
+    codes = pl.DataFrame({"qi_0": [0, 25, 50], "qi_1": [99, None, 0]})
+    assert as_points(codes, contract, -1).tolist() == [[0, 1, MIXED], [0.5, -1, 0], [1, 0, MIXED]]
 
 
 @given(seed=st.integers(0, 2**32), people=st.integers(1, 300), boxes=st.integers(1, 70))
@@ -327,7 +333,7 @@ def test_what_is_published_covers_everybody_and_the_audit_accepts_it(
     for number in range(1, 2 if principle in ("rda", "gda", "ria") else 4):
         table = drawn(rng, people, lacking)
         if number > 1:  # some have left, and others came
-            table = table.with_columns(pl.col("person") if number == 2 else pl.lit("q") + pl.col("person"))
+            table = table.with_columns(person=pl.lit("p" if number == 2 else "q") + pl.col("person"))
         try:
             known, candidate = released(table, contract, number, state)
         except NotEligible:
@@ -354,7 +360,7 @@ def with_groups(candidate, rows, where, **changes):
     return replace(candidate, published=tables)
 
 
-MIXED = (pl.col("age_missing") > 0) & pl.col("age_low").is_not_null()
+PARTLY = (pl.col("age_missing") > 0) & pl.col("age_low").is_not_null()
 
 
 @pytest.mark.parametrize("principle", ["intervals", "ever had", "gda"])
@@ -365,7 +371,7 @@ class TestAReleaseThatSaysOtherwise:
     def test_another_count_of_people_without_a_value_is_found(self, principle, linked, claimed):
         contract = contract_of(principle)
         people, candidate, rows = some_mixed(contract)
-        wrong = rows.filter(MIXED, pl.col("age_missing") != claimed)["group_id"].first()
+        wrong = rows.filter(PARTLY, pl.col("age_missing") != claimed)["group_id"].first()
         lying = with_groups(candidate, rows, pl.col("group_id") == wrong, age_missing=claimed)
         assert broken(attacked(people, candidate, contract, linked=linked)) == []
         found = broken(attacked(people, lying, contract, linked=linked))
@@ -395,7 +401,7 @@ class TestAReleaseThatSaysOtherwise:
     def test_an_entry_that_cannot_be_is_found(self, principle, changes):
         contract = contract_of(principle)
         people, candidate, rows = some_mixed(contract)
-        wrong = rows.filter(MIXED)["group_id"].first()
+        wrong = rows.filter(PARTLY)["group_id"].first()
         lying = with_groups(candidate, rows, pl.col("group_id") == wrong, **changes)
         assert "published entries" in broken(attacked(people, lying, contract))
 

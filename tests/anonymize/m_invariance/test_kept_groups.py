@@ -21,7 +21,7 @@ def people(rng, first, number):
         {
             "person": [f"p{first + i}" for i in range(number)],
             "age": rng.integers(0, 12, number) * 10,
-            "zipcode": rng.integers(0, 1000, number),
+            "zipcode": rng.integers(10_000, 100_000, number),
             "value": rng.choice(VALUES, number),
         },
         schema=SCHEMA,

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from republish.anonymize.kernels.split import LACKING
+from republish.anonymize.kernels.split import EMPTY
 from republish.anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
 from republish.anonymize.m_invariance.parameters import parameter_changes
 from republish.anonymize.principle.state import State
@@ -179,7 +179,7 @@ def test_of_a_bucket_with_counterfeits_only_so_many_groups_stay_that_the_others_
 
 
 def test_an_untouched_bucket_keeps_its_counterfeits_in_their_groups():
-    places, value = [0.0, 0.1, 0.5, 0.7, LACKING, LACKING], [0, 1, 0, 1, 0, 1]
+    places, value = [0.0, 0.1, 0.5, 0.7, EMPTY, EMPTY], [0, 1, 0, 1, 0, 1]
     before = noted("abcdXY", [1, 1, 2, 3, 3, 2], places)
     own = {"forged": 2, "regroup": 1.0}
     assert kept("abcdXY", [0] * 6, value, before, places, **own) == [0, 0, 1, 2, 2, 1]
