@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StrictInt, field_validator
 
-from republish.anonymize.contract.scalars import Declaration, shown
+from republish.anonymize.contract.scalars import Declaration, Label, shown
 
 
 def _share(declared: Any) -> Any:
@@ -35,6 +35,9 @@ class Expect(Declaration):
     changed: Share | None = None
     """At most this share of the people in both snapshots has another sensitive value; 0.1 if values are
     persistent, any share if they are transient."""
+    moved: dict[Label, Share] = Field(default_factory=dict, exclude_if=lambda shares: not shares)
+    """By column, at most this share of the people in both snapshots has another value of it; 0.1 of what
+    lasts (birth, sex, an age but for its growth), and 0.5, or less after quiet releases, of all else."""
     counterfeits: Share = 0.5
     """At most this share of a release's tuples are counterfeits."""
     guessed: Share | None = Field(default=None, exclude_if=lambda share: share is None)

@@ -22,6 +22,8 @@ LABELS = "labels"
 """The measure of codes that mean something else than before: accepted by this name."""
 ALIKE = "alike"
 """The measure of people who left while others came who are alike in every column: expected of nobody."""
+MOVED = "moved"
+"""The measure of people who have another value of a quasi-identifier."""
 MOST_EXTENDED, FEWEST_EXTENDED = 0.01, 5
 """The share of people who may look like that, and so few such people say nothing."""
 MOST_ALIKE = 0.01
@@ -100,6 +102,7 @@ def expected_of_snapshot(
     accepted: Collection[str],
     own: pl.DataFrame | None = None,
     relabelled: Mapping[str, int] = MappingProxyType({}),
+    moved: Collection[tuple[str, float, float]] = (),
 ) -> pl.DataFrame:
     """`measure`, `column`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
@@ -107,9 +110,10 @@ def expected_of_snapshot(
     people are carried, `identifiers` and `extended_identifiers`; of the first snapshot for `people` alone.
     Beside that, there are `own_values` and `free_text` of each sensitive column, by the publisher's name, if
     `own_values` counted it (`own`), and `labels` of each column with codes whose label is another one
-    (`relabelled` says of how many); `column` is null elsewhere. `odd` is 1 where what was found is neither
-    ordinary nor `accepted` this once. Values are those of rows, where people may have several; who comes,
-    stays and leaves are people.
+    (`relabelled` says of how many), and `moved` of each quasi-identifier, with the share of people who have
+    another value and the most that is ordinary; `column` is null elsewhere. `odd` is 1 where what was found
+    is neither ordinary nor `accepted` this once. Values are those of rows, where people may have several; who
+    comes, stays and leaves are people.
     """
     expect = contract.expect
     before, people, stayed = figures.of_people()
@@ -133,6 +137,7 @@ def expected_of_snapshot(
         rows.append(
             (ALIKE, None, float(figures.alike or 0), None, max(MOST_ALIKE * people, FEWEST_EXTENDED - 1))
         )
+    rows += [(MOVED, column, found, None, most) for column, found, most in moved]
     rows += [(LABELS, column, float(codes), None, 0.0) for column, codes in relabelled.items()]
     for column in () if own is None else own.iter_rows(named=True):
         rows += _expected_of_column(**column)
@@ -203,6 +208,7 @@ _MEANINGS = {
     " more or less (a prefix, a hyphen, a last letter), and much else of them is the same",
     ALIKE: "{found:,.0f} people left, and as many came who are alike in every column, more than chance makes:"
     " are they the same people, under other identifiers?",
+    MOVED: "{found:.1%} of the {counted} in both snapshots have another {column}",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
     "guessed": "{found:.1%} of the people's values would be guessed right by learning from the groups",
     LABELS: "{found:,.0f} of the codes of {column} mean something else than before",

@@ -372,6 +372,14 @@ class Product(Table, Generic[P_co]):
         return self
 
     @model_validator(mode="after")
+    def _check_moved(self) -> Self:
+        names = {column.name for _, column in self.attributes()}
+        if unknown := set(self.expect.moved) - names:
+            listed = ", ".join(sorted(names))
+            raise ValueError(f"expect.moved: {min(unknown)} is none of what others may know: {listed}")
+        return self
+
+    @model_validator(mode="after")
     def _check_source_columns(self) -> Self:
         for one in (self.source, *self.sources.values()):
             declared = one.columns if isinstance(one, FileSource) else {}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from republish.anonymize.contract.expected import (
     ALIKE,
     EXTENDED,
     LABELS,
+    MOVED,
     RENAMED,
     DeltaFigures,
     describe_expected,
@@ -56,8 +58,22 @@ from republish.orchestration.snapshots.labels import (
     relabelled,
     together,
 )
+from republish.orchestration.snapshots.moved import (
+    beside_most,
+    by_name,
+    lasts,
+    moved_by_column,
+    nobody_moved,
+    why_moved,
+)
 from republish.orchestration.snapshots.rekeyed import MOST_COMPARED, count_alike, form_of_change
-from republish.orchestration.storage.store import PARTIAL, read_json, read_table, write_working_table
+from republish.orchestration.storage.store import (
+    PARTIAL,
+    read_json,
+    read_table,
+    write_json,
+    write_working_table,
+)
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
@@ -73,6 +89,8 @@ RELABELLED = (
     " labels in place of codes, in a new series (labels: true under source)."
 )
 """Why codes with other labels are refused."""
+ELSEWHERE = "moved.json"
+"""In a release's private folder: the share of people who have another value, by column, if it is ordinary."""
 ONE_CHARACTER = "{:,} new people's identifiers are, but for one character, like one that is gone"
 """Said of a snapshot beside what is expected of it."""
 SAME_PEOPLE = (
@@ -138,6 +156,8 @@ class Compared:
     """How many people have each sensitive value (`count_values`); None where no column is sensitive."""
     stayed: pl.DataFrame
     """People of both, as they were before: as many as chance is tried with (`count_alike`)."""
+    elsewhere: pl.DataFrame
+    """How many people have another value, by column (`moved_by_column`)."""
 
 
 def compare(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Delta:
@@ -168,12 +188,15 @@ def compare(series: Series, release: str, predecessor: Predecessor, folder: Path
         )
     parts = list(the_engine().run(compare_shard, jobs, most_people(series, folder)))
     changed = changed_labels(series, release, predecessor, folder)
-    figures, evidence = beside_expected(parts, series.contract, release, changed)
+    earlier = (read_json(predecessor.folder / ELSEWHERE) if predecessor.folder else None) or {}
+    figures, evidence = beside_expected(parts, series.contract, release, changed, earlier)
     compared = _judged(figures, evidence, series.contract)
     if not compared.verdict.passed:
         broken, sample = compared.verdict.broken, _snapshots(jobs[0])
         reasons = why_odd(parts, series.contract, release, evidence, broken, sample, changed)
         raise SnapshotError(f"{series.name} {release}: {reasons}", [compared.verdict])
+    ordinary = evidence.filter(pl.col("measure") == MOVED, ~pl.col("accepted")).select("column", "found")
+    write_json(folder / ELSEWHERE, dict(ordinary.iter_rows()))
     for job in jobs:
         (job.own / UNJUDGED).rename(job.own / CHANGES)
     return compared
@@ -192,14 +215,22 @@ def changed_labels(series: Series, release: str, predecessor: Predecessor, folde
 
 
 def beside_expected(
-    parts: Sequence[Compared], contract: Product, release: str, changed: Changed = NONE_CHANGED
+    parts: Sequence[Compared],
+    contract: Product,
+    release: str,
+    changed: Changed = NONE_CHANGED,
+    earlier: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[DeltaFigures, pl.DataFrame]:
-    """Changes in all shards, and the contract's expectations of them, a row per measure."""
+    """Changes in all shards, and the contract's expectations of them, a row per measure.
+
+    `earlier` are the shares of people who had another value in the release before, by column.
+    """
     values = [part.values for part in parts if part.values is not None]
     own = own_values(pl.concat(values)) if values else None
     figures = _together(parts, _renamed(parts))
     accepted, codes = contract.accepted(release), {name: len(said) for name, said in changed.items()}
-    return figures, expected_of_snapshot(figures, contract, accepted, own, codes)
+    moved = beside_most(_of_all(parts, "elsewhere"), contract, earlier)
+    return figures, expected_of_snapshot(figures, contract, accepted, own, codes, moved)
 
 
 def why_odd(
@@ -223,6 +254,9 @@ def why_odd(
         reasons += filter(None, [_other_form(*sample)])
     if LABELS in odd:
         reasons += describe_relabelled(changed)
+    if MOVED in odd:
+        columns = evidence.filter((pl.col("odd") > 0) & (pl.col("measure") == MOVED))["column"].to_list()
+        reasons += _why_moved(columns, contract, *sample)
     if ALIKE in odd:
         reasons += filter(None, [form_of_change(*(_of_all(parts, kind) for kind in ("gone", "new")))])
     if not {"carried", ALIKE, EXTENDED}.isdisjoint(odd):
@@ -232,11 +266,15 @@ def why_odd(
         ways_out.append(OWN)
     if LABELS in odd:
         ways_out.append(RELABELLED)
+    if MOVED in odd and not any(map(lasts, columns)):
+        shares = on_a_line({"moved": dict.fromkeys(columns, 1.0)})[1:-1]
+        ways_out.append(f"If they change as often in every release, write under expect: {shares}.")
     if ALIKE in odd:
         ways_out.append(SAME_PEOPLE.format(release=release))
     accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
     ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
-    return f"{'; '.join(reasons)}. {' '.join(ways_out)}"
+    said = "; ".join(reasons)
+    return f"{said}{'' if said.endswith('?') else '.'} {' '.join(ways_out)}"
 
 
 def _renamed(parts: Sequence[Compared]) -> pl.DataFrame | None:
@@ -262,7 +300,7 @@ def compare_people(
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
         nobody = named(now.table[IDENTIFIER].clear())
-        return Compared(delta_figures(changes), None, nobody, nobody, values, nobody)
+        return Compared(delta_figures(changes), None, nobody, nobody, values, nobody, nobody_moved())
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     people, people_now = _people(before, now)
     gone, new = gone_and_new(people, people_now)
@@ -270,7 +308,9 @@ def compare_people(
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
     moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
     most = MOST_COMPARED + 1
-    return Compared(figures, moved, gone.head(most), new.head(most), values, stayed)
+    former, latter = (by_name(one.table, one.columns) for one in (before, now))
+    elsewhere = moved_by_column(former, latter, contract)
+    return Compared(figures, moved, gone.head(most), new.head(most), values, stayed, elsewhere)
 
 
 def _people(*snapshots: Snapshot) -> Iterator[pl.DataFrame]:
@@ -340,6 +380,14 @@ def _judged(figures: DeltaFigures, evidence: pl.DataFrame, contract: Product) ->
         words += f"; {ONE_CHARACTER.format(figures.all_but_one_character)}"
     verdict = judge({EXPECTED: evidence}, {})[0].with_words(words, evidence)
     return Delta(figures, evidence, verdict)
+
+
+def _why_moved(
+    columns: Sequence[str], contract: Product, before: Snapshot | None, now: Snapshot
+) -> Iterator[str]:
+    if before is not None:
+        former, latter = (by_name(one.table, one.columns) for one in (before, now))
+        yield why_moved(columns, former, latter, contract, now.table.select(PSEUDONYM, IDENTIFIER))
 
 
 def _one_character(parts: Sequence[Compared]) -> str | None:

@@ -415,17 +415,16 @@ OF_THE_CONTRACT = [
     (
         {"expect": {"left": 0.1}},
         "expect.left",
-        "is unknown; accepted: people, carried, new, changed, counterfeits, guessed",
+        "is unknown; accepted: people, carried, new, changed, moved, counterfeits, guessed",
     ),
     (
         {"accept": {"2024-07-01": ["carried", "carryed"]}},
         "accept.2024-07-01",
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
-            " changed, renamed, identifiers, extended_identifiers, alike, counterfeits, guessed, labels,"
-            " own_values,"
-            f" free_text, sensitive.values, {', '.join(PARAMETERS)}, and columns with .kind, .min_width,"
-            " .missing or .order"
+            " changed, renamed, identifiers, extended_identifiers, alike, moved, counterfeits, guessed,"
+            f" labels, own_values, free_text, sensitive.values, {', '.join(PARAMETERS)},"
+            " and columns with .kind, .min_width, .missing or .order"
         ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),

@@ -1,0 +1,190 @@
+"""People in two snapshots whose quasi-identifiers differ: by column, how many, and what may be behind it.
+
+An identifier that was given to somebody else is there again, and its new owner gets the signature of the old
+one. What gives it away is what hardly changes of a person: a date of birth, a sex, a place of birth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import polars as pl
+
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
+from republish.anonymize.contract import CategoryAttribute, Product
+from republish.anonymize.contract.schema import Schema
+
+LASTING = re.compile(
+    r"birth|born|^dob|dob$|geb(oren|urt|dat|jahr)|geboorte|naiss|nacim|nascim|nascit|syntym|urodz|f[oö]dels"
+    r"|gender|geschlecht|geslacht|genero|genre|sesso|ethnic|^(sex|sexe|sexo|race|kon|kön|plec)$|sex$|_race$"
+)
+"""Names of columns, in small letters, that say what hardly changes of a person."""
+OF_AGE = re.compile(r"(^|_)(age|alter|leeftijd|edad|idade|eta|ikä|wiek|alder|ålder)(_|$)")
+"""Names of columns that grow by as much for everybody."""
+LASTING_MOST, MOST = 0.1, 0.5
+"""The largest share of people who may have another value: of what lasts, and of all else."""
+LEARNED_LEAST, LEARNED_TIMES = 0.2, 3
+"""Of all else, no more than so many times the share of the release before, if that is not below the first."""
+FEWEST = 20
+"""Fewer people in both say nothing."""
+YEARS = 2
+"""An age that differs by more from what everybody's grew by is another one."""
+NEARLY_ALL = 0.8
+"""The share of people for whom an explanation has to be right."""
+SCHEMA = {"column": pl.String, "both": pl.Int64, "moved": pl.Int64}
+
+
+def moved_by_column(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.DataFrame:
+    """Count the people in both snapshots who have another value, by column.
+
+    A number has moved if it differs from what it was by a quarter of the distance of the quartiles, beyond
+    the change that is the middle of all: ages grow, and so do salaries. Whoever has no value in one of them
+    has not moved.
+
+    Parameters
+    ----------
+    before, now
+        Two snapshots, under the names of the contract's columns (`by_name`).
+
+    Returns
+    -------
+    polars.DataFrame
+        `column`, `both` (people with a value in both), `moved`.
+    """
+    people = _both(before, now, contract)
+    found = _moved(people, contract)
+    both = people.select(has_moved.count().alias(name) for name, has_moved in found.items())
+    moved = people.select(has_moved.sum().alias(name) for name, has_moved in found.items())
+    rows = [(name, both[name].item(), moved[name].item()) for name in found]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def by_name(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """A snapshot under the publisher's names of its columns (`columns` has them by ours), with pseudonyms."""
+    named = {name: ours for ours, name in columns.items() if ours in table.columns and ours != IDENTIFIER}
+    return pl.DataFrame(
+        [table[PSEUDONYM], *(table[ours].alias(f"of {name}") for name, ours in named.items())]
+    )
+
+
+def _both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.DataFrame:
+    """The people in both: `before NAME` and `now NAME` of each column that can be compared."""
+    names = [
+        f"of {one.name}"
+        for _, one in contract.attributes()
+        if f"of {one.name}" in before.columns and f"of {one.name}" in now.columns
+    ]
+    tables = (
+        table.select(PSEUDONYM, *(exactly(name).alias(f"{when}{name[2:]}") for name in names))
+        for when, table in (("before", before), ("now", now))
+    )
+    return next(tables).join(next(tables), on=PSEUDONYM)
+
+
+def _shared(people: pl.DataFrame, contract: Product) -> list[str]:
+    return [one.name for _, one in contract.attributes() if f"now {one.name}" in people.columns]
+
+
+def _moved(people: pl.DataFrame, contract: Product) -> dict[str, pl.Expr]:
+    """Whether each person has moved, by column; null where there is no value in both."""
+    found = {}
+    kinds = {one.name: one for _, one in contract.attributes()}
+    for name in _shared(people, contract):
+        before, now = exactly(f"before {name}"), exactly(f"now {name}")
+        types = people.schema[f"before {name}"], people.schema[f"now {name}"]
+        if types[0] != types[1]:
+            before, now = before.cast(pl.String), now.cast(pl.String)
+        if types[0] == types[1] and types[0].is_numeric() and not isinstance(kinds[name], CategoryAttribute):
+            change = now - before
+            beyond = (change - change.median()).abs()
+            quarter = (before.quantile(0.75) - before.quantile(0.25)) / 4
+            within = pl.lit(0) if lasts(name) else pl.lit(YEARS) if _is_age(name) else quarter
+            found[name] = beyond > within
+        else:
+            found[name] = before != now
+    return found
+
+
+def lasts(name: str) -> bool:
+    """Whether a column's name says that it hardly changes of a person."""
+    return LASTING.search(name.lower()) is not None
+
+
+def _is_age(name: str) -> bool:
+    return OF_AGE.search(name.lower()) is not None
+
+
+def nobody_moved() -> pl.DataFrame:
+    """Nothing of anybody, as `moved_by_column` counts."""
+    return pl.DataFrame(schema=SCHEMA)
+
+
+def beside_most(
+    counted: pl.DataFrame, contract: Product, earlier: Mapping[str, float]
+) -> list[tuple[str, float, float]]:
+    """Each column of which enough people have values: the share that has another one, and the most.
+
+    `counted` is what `moved_by_column` counted, of all shards; `earlier` are shares of the release before.
+    """
+    both = counted.group_by("column", maintain_order=True).sum().filter(pl.col("both") >= FEWEST)
+    return [
+        (column, moved / people, most_moved(column, contract, earlier.get(column)))
+        for column, people, moved in both.iter_rows()
+    ]
+
+
+def most_moved(column: str, contract: Product, earlier: float | None) -> float:
+    """The largest share of people who may have another value of a column.
+
+    `earlier` is the share that was found in the release before; None if there is none.
+    """
+    if column in contract.expect.moved:
+        return contract.expect.moved[column]
+    if lasts(column) or _is_age(column):
+        return LASTING_MOST
+    if not isinstance(contract, Schema):
+        return 1.0  # a view's columns may be anything
+    return MOST if earlier is None else min(MOST, max(LEARNED_LEAST, LEARNED_TIMES * earlier))
+
+
+def why_moved(
+    columns: Sequence[str], before: pl.DataFrame, now: pl.DataFrame, contract: Product, names: pl.DataFrame
+) -> str:
+    """A question that names what may be behind columns in which too many people have other values.
+
+    `names` has the `identifier` of each pseudonym, in the types of the snapshots' own.
+    """
+    people = _both(before, now, contract).join(names, on=PSEUDONYM, how="left")
+    for one, other in combinations(columns, 2):
+        if people.schema[f"before {one}"] == people.schema[f"now {other}"] and _is_so(
+            people,
+            (exactly(f"before {one}") == exactly(f"now {other}"))
+            & (exactly(f"before {other}") == exactly(f"now {one}")),
+        ):
+            return f"nearly all have in {one} what they had in {other}: are the two columns swapped?"
+    ordered = people.sort(pl.col(IDENTIFIER).cast(pl.String).str.len_chars(), IDENTIFIER)
+    for step, whose in ((1, "before"), (-1, "after")):
+        same = [exactly(f"now {name}") == exactly(f"before {name}").shift(step) for name in columns]
+        if _is_so(ordered, pl.all_horizontal(same)):
+            what = "are rows numbered anew" if len(columns) > 1 else "were rows of this column shifted"
+            return f"nearly all have what the identifier {whose} theirs had: {what}?"
+    if len(columns) > 1 or len(_shared(people, contract)) == 1:
+        return "are the identifiers given to other people?"
+    (column,) = columns
+    became, was = exactly(f"now {column}"), exactly(f"before {column}")
+    kinds = {one.name: one for _, one in contract.attributes()}
+    if isinstance(kinds[column], CategoryAttribute):
+        usual = people.filter(became.is_not_null()).select(
+            same=became == became.mode().first().over(was), kinds=became.n_unique()
+        )
+        if usual.height and usual["kinds"][0] > 1 and float(usual["same"].mean() or 0) >= NEARLY_ALL:  # type: ignore[arg-type]
+            return f"nearly all who had one {column} have the same other one: has its list of codes changed?"
+    if people.schema[f"now {column}"].is_temporal():
+        return "all else of them is much the same: were dates shifted anew, or read in another order?"
+    return f"all else of them is much the same: is {column} read from another column?"
+
+
+def _is_so(people: pl.DataFrame, what: pl.Expr) -> bool:
+    return people.height > 0 and float(people.select(what.mean()).item() or 0) >= NEARLY_ALL

@@ -1,0 +1,119 @@
+"""Identifiers that are other people's: what hardly changes of a person gives it away."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from republish.anonymize.principles import parse_contract
+from republish.orchestration.snapshots.moved import beside_most, by_name, moved_by_column, why_moved
+
+DATES = {"domain": ["1900-01-01", "2030-12-31"], "kind": "date"}
+TOWNS = ["Aldorf", "Birkheim", "Cellwig", "Dornau"]
+CONTRACT = {
+    "product": "people",
+    "series": "v1",
+    "source": {"path": "{release}.csv"},
+    "releases": {"first": "2024-01-01"},
+    "identifier": "id",
+    "quasi_identifiers": [
+        {"name": "born", **DATES},
+        {"name": "sex", "kind": "category", "order": ["F", "M"]},
+        {"name": "town", "kind": "category", "order": TOWNS},
+        {"name": "place", "kind": "category", "order": TOWNS},
+        {"name": "age", "kind": "number", "domain": [0, 120]},
+        {"name": "pay", "kind": "number", "domain": [0, 1_000_000]},
+    ],
+    "sensitive": {"name": "disease"},
+    "principle": {"name": "m_invariance", "m": 2},
+}
+contract = parse_contract(CONTRACT, where="here", context={})
+NAMES = {ours: name for ours, name in contract.column_names().items() if ours != "value"}
+
+
+def people(number=300, seed=1):
+    chance = np.random.default_rng(seed)
+    days = pl.Series(chance.integers(-15_000, 12_000, number)).cast(pl.Int32).cast(pl.Date)
+    return pl.DataFrame(
+        {
+            "identifier": [f"P{at:04d}" for at in range(number)],
+            "pseudonym": [bytes([at % 256, at // 256]) * 8 for at in range(number)],
+            "qi_0": days,
+            "qi_1": chance.choice(["F", "M"], number),
+            "qi_2": chance.choice(TOWNS, number),
+            "qi_3": chance.choice(TOWNS, number),
+            "qi_4": chance.integers(0, 95, number),
+            "qi_5": chance.lognormal(10, 0.4, number).astype(int),
+        }
+    )
+
+
+def odd(now, before=None, of=contract, earlier=None):
+    """The columns of which too many people have another value, and the question."""
+    tables = [by_name(one, NAMES) for one in (people() if before is None else before, now)]
+    found = beside_most(moved_by_column(*tables, of), of, earlier or {})
+    columns = [column for column, share, most in found if share > most]
+    names = now.select("pseudonym", "identifier")
+    return columns, why_moved(columns, *tables, of, names) if columns else ""
+
+
+def mixed(column, share=1.0, seed=5):
+    """A column whose values are other people's, of a share of the people."""
+    order = np.arange(300)
+    chosen = np.random.default_rng(seed).permutation(300)[: int(300 * share)]
+    order[np.sort(chosen)] = chosen
+    return pl.col(column).gather(order)
+
+
+def test_people_who_grow_older_move_house_and_earn_more_ask_nothing():
+    later = people().with_columns(
+        mixed("qi_0", 0.03),
+        mixed("qi_2", 0.2),
+        pl.col("qi_4") + pl.int_range(pl.len()) % 2,
+        (pl.col("qi_5") * pl.Series(np.random.default_rng(3).uniform(0.98, 1.1, 300))).cast(pl.Int64),
+    )
+    assert odd(later) == ([], "")
+
+
+RENUMBERED = pl.col("qi_0", "qi_1", "qi_2", "qi_3", "qi_4", "qi_5")
+CHANGES = {
+    "rows numbered anew": (RENUMBERED.shift(-1).fill_null(strategy="forward"), "are rows numbered anew?"),
+    "given to others": ([mixed(f"qi_{at}") for at in range(6)], "identifiers given to other people?"),
+    "of some": ([mixed(f"qi_{at}", 0.25) for at in range(6)], "identifiers given to other people?"),
+    "swapped": ([pl.col("qi_2").alias("qi_3"), pl.col("qi_3").alias("qi_2")], "two columns swapped?"),
+    "codes": (
+        pl.col("qi_2").replace_strict(dict(zip(TOWNS, TOWNS[1:] + TOWNS[:1], strict=True))),
+        "has its list of codes changed?",
+    ),
+    "dates": (pl.col("qi_0") + pl.duration(days=pl.Series(range(300)) % 40 - 20), "were dates shifted anew"),
+    "one column": (
+        pl.col("qi_5").shift(1).fill_null(strategy="backward"),
+        "were rows of this column shifted?",
+    ),
+    "another column": (mixed("qi_5"), "is pay read from another column?"),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_what_is_behind_it_is_asked(kind):
+    change, words = CHANGES[kind]
+    columns, question = odd(people().with_columns(change))
+    assert columns
+    assert words in question
+    assert ("born" in columns) == (kind in {"rows numbered anew", "given to others", "of some", "dates"})
+
+
+def test_fewer_may_move_where_few_moved_before_and_as_many_as_are_expected():
+    later = people().with_columns(mixed("qi_2", 0.6))
+    assert odd(later) == ([], "")
+    assert odd(later, earlier={"town": 0.02})[0] == ["town"]
+    assert odd(later, earlier={"town": 0.3})[0] == []
+    gone = people().with_columns(mixed("qi_2"))
+    assert odd(gone)[0] == ["town"]
+    expecting = parse_contract(CONTRACT | {"expect": {"moved": {"town": 0.9}}}, where="here", context={})
+    assert odd(gone, of=expecting)[0] == []
+
+
+def test_few_people_and_people_without_a_value_say_nothing():
+    few = people(19)
+    assert odd(few.with_columns(pl.col("qi_0").reverse()), few) == ([], "")
+    assert odd(people().with_columns(pl.lit(None, pl.Date).alias("qi_0"))) == ([], "")
