@@ -37,10 +37,7 @@ def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
     tuples = ledger.values["tuples"].to_numpy()
     exempt = contract.sensitive.may_be_known(ledger.values[VALUE]).to_numpy()
     needed = np.where(exempt, 0.0, spending(tuples / max(1, tuples.sum())))
-    promised = ledger.people.select(
-        pl.max_horizontal("l", pl.lit(contract.principle.l, pl.Int32)),
-        rows="rows" if "rows" in ledger.people.columns else pl.lit(1, pl.Int32),
-    )
+    promised = ledger.people.select(pl.max_horizontal("l", pl.lit(contract.principle.l, pl.Int32)), "rows")
     kinds, promise = np.unique(promised.to_numpy(), axis=0, return_inverse=True)
     whole, entries = budget(kinds[:, 0]), kinds[:, 1]
     limits = _limits(strategy, whole, entries[:, None] * needed)

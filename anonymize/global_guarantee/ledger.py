@@ -26,7 +26,7 @@ from republish.anonymize.people.persons import persons_of
 from republish.anonymize.principle.state import State
 from republish.anonymize.rounding import FEW_STEPS
 
-PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
+PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32, "rows": pl.Int32}
 LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}
 
 
@@ -36,8 +36,8 @@ class Ledger:
 
     people: pl.DataFrame
     """`pseudonym`, `l` (of the strictest promise they were ever published under), `last_seen` (the number of
-    the last release they were in the table for, placed or held back), and where people have several rows,
-    `rows` (those of that release which could be placed). A person's row keeps its position."""
+    the last release they were in the table for, placed or held back), `rows` (those of that release which
+    could be placed). A person's row keeps its position."""
     links: pl.DataFrame
     """`person` (row in `people`), `value_id` (row in `values`), `spent` (of -ln(1 - 1/l)); sorted."""
     values: pl.DataFrame
@@ -49,8 +49,11 @@ class Ledger:
     def of(cls, state: State, dtype: pl.DataType) -> Ledger:
         """The ledger in a state; empty before the first release, for sensitive values of a type."""
         tables = state.tables
+        people = tables.get("people", pl.DataFrame(schema=PEOPLE_SCHEMA))
+        if "rows" not in people.columns:  # older versions noted no rows of people who have one each
+            people = people.with_columns(rows=pl.lit(1, pl.Int32))
         return cls(
-            people=tables.get("people", pl.DataFrame(schema=PEOPLE_SCHEMA)),
+            people=people,
             links=tables.get("links", pl.DataFrame(schema=LINKS_SCHEMA)),
             values=tables.get("values", pl.DataFrame(schema={VALUE: dtype, "tuples": pl.Int64})),
             number=tables["release"]["number"].item() if tables else 0,
@@ -67,13 +70,10 @@ class Ledger:
         links = np.bincount(self.links["person"].to_numpy(), minlength=self.people.height)
         return np.concatenate([[0], np.cumsum(links)]).astype(np.int64)
 
-    def accounts(
-        self, pseudonyms: pl.Series, strategy: Strategy, l: int, rows: Ints | None = None
-    ) -> Accounts:
-        """Look up what each of N people of T(n) admits of their next group.
+    def accounts(self, pseudonyms: pl.Series, strategy: Strategy, l: int, rows: Ints) -> Accounts:
+        """Look up what each of N rows of T(n) admits of its next group.
 
-        Where people have several rows, these are rows, of persons with so many `rows` each (int64[N]), among
-        which a release's allowance is divided.
+        Its person has so many `rows` (int64[N]), among which a release's allowance is divided.
 
         A person's budget is that of the strictest promise they were published under, or of today's l if that
         is stricter: a promise is never weakened for people who were given it.
@@ -87,17 +87,15 @@ class Ledger:
         # Most links admit as much as none; only the others are looked at again and again.
         binds = np.flatnonzero(allowance < most[of_link] * (1 - FEW_STEPS))
         first = np.searchsorted(binds, np.append(self.first, self.first[-1]))
-        bound, largest = allowance[binds], most[account]
-        if rows is not None:
-            entries = np.ones(len(promised), np.int64)
-            entries[account] = rows
-            bound, largest = bound / entries[self.links["person"].to_numpy()[binds]], largest / rows
+        entries = np.ones(len(promised), np.int64)
+        entries[account] = rows
+        bound = allowance[binds] / entries[self.links["person"].to_numpy()[binds]]
         return Accounts(
             first=first[account],
             last=first[account + 1],
             link_value=self.links["value_id"].to_numpy()[binds],
             link_share=admitted_share(bound),
-            largest=admitted_share(largest) if rows is not None else admitted_share(most)[account],
+            largest=admitted_share(most[account] / rows),
             account=account,
         )
 
@@ -110,8 +108,8 @@ class Ledger:
         number: int,
         l: int,
         sensitive: Sensitive,
-        layer: Ints | None = None,
-        rows: Ints | None = None,
+        layer: Ints,
+        rows: Ints,
     ) -> Ledger:
         """The ledger after release n, `number`.
 
@@ -130,7 +128,7 @@ class Ledger:
         sensitive
             Which values may be known. Nothing is spent on them.
         layer, rows
-            int64[N]: where people have several rows, what `deal` returned. No layer has a person twice.
+            int64[N]: what `deal` returned. No layer has a person twice.
         """
         hosted = group >= 0
         if not hosted.any():
@@ -143,9 +141,8 @@ class Ledger:
         first = np.append(self.first, np.full(new, self.first[-1]))
         value, spent = (read_only(self.links[column].to_numpy()) for column in ("value_id", "spent"))
         spendings = _spendings(group[hosted], kept[value_id[hosted]], known.height, exempt)
-        layers = np.zeros(len(group), np.int64) if layer is None else layer
-        for one in range(layers.max() + 1):
-            posted = hosted & (layers == one)
+        for one in range(layer.max() + 1):
+            posted = hosted & (layer == one)
             of_account = np.full(register.height, -1, np.int64)
             of_account[account[posted]] = group[posted]
             first, value, spent = post(first, value, spent, of_account, *spendings)
@@ -174,28 +171,22 @@ class Ledger:
         )
 
     def _seen(
-        self, pseudonyms: pl.Series, hosted: np.ndarray, number: int, l: int, rows: Ints | None
+        self, pseudonyms: pl.Series, hosted: np.ndarray, number: int, l: int, rows: Ints
     ) -> pl.DataFrame:
         """`people` after a release: who was in the table, and what everybody hosted was promised."""
-        today = pl.DataFrame({PSEUDONYM: pseudonyms, "hosted": hosted})
-        seen, more, people = pl.lit(number, pl.Int32), [], self.people
-        if rows is not None:
-            today = today.with_columns(persons_of(pseudonyms), rows=pl.Series(rows, dtype=pl.Int32))
-            today = today.group_by(PSEUDONYM, maintain_order=True).agg(
-                pl.col("hosted").any(), pl.col("rows").first()
-            )
-            more = [pl.coalesce("rows", "had").alias("rows")]
-            had = people["rows"] if "rows" in people.columns else pl.Series(dtype=pl.Int32)
-            people = people.select(*PEOPLE_SCHEMA, had=had)
-        known = people.join(today, on=PSEUDONYM, how="left", maintain_order="left").select(
+        today = pl.DataFrame({PSEUDONYM: persons_of(pseudonyms), "hosted": hosted, "now": rows})
+        today = today.group_by(PSEUDONYM, maintain_order=True).agg(
+            pl.col("hosted").any(), pl.col("now").first().cast(pl.Int32)
+        )
+        seen = pl.lit(number, pl.Int32)
+        known = self.people.join(today, on=PSEUDONYM, how="left", maintain_order="left").select(
             PSEUDONYM,
             pl.when("hosted").then(pl.max_horizontal("l", pl.lit(l, pl.Int32))).otherwise("l").alias("l"),
             pl.when(pl.col("hosted").is_not_null()).then(seen).otherwise("last_seen").alias("last_seen"),
-            *more,
+            pl.coalesce("now", "rows").alias("rows"),
         )
         new = today.filter("hosted").join(self.people, on=PSEUDONYM, how="anti", maintain_order="left")
-        own = [] if rows is None else ["rows"]
-        new = new.select(PSEUDONYM, pl.lit(l, pl.Int32).alias("l"), seen.alias("last_seen"), *own)
+        new = new.select(PSEUDONYM, l=pl.lit(l, pl.Int32), last_seen=seen, rows="now")
         return pl.concat([known, new])
 
     def _values_after(self, value_id: np.ndarray, values: pl.Series) -> tuple[pl.DataFrame, np.ndarray]:

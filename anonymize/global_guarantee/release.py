@@ -27,7 +27,7 @@ from republish.anonymize.kernels.split import EMPTY
 from republish.anonymize.people.codes import as_points, code_domain, encode_columns
 from republish.anonymize.people.persons import persons_of
 from republish.anonymize.people.ranks import keyed_ranks
-from republish.anonymize.people.rows import has_several_rows
+from republish.anonymize.people.rows import counted_in
 from republish.anonymize.people.values import positions, refuse_unfit
 from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
 from republish.anonymize.principle.state import State
@@ -87,12 +87,8 @@ def release(
     ledger = Ledger.of(state, people.schema[VALUE])
     values = _known_values(people[VALUE], contract.sensitive, ledger.values[VALUE])
     value_id = positions(people[VALUE], values).astype(np.int32)
-    layer: Ints = np.zeros(people.height, np.int64)
-    rows: Ints | None = None
-    if has_several_rows(contract):
-        assert parameters.rows_per_person is not None  # a contract with several rows has it
-        persons, lot = persons_of(people[PSEUDONYM]), keyed_ranks(people[PSEUDONYM], draw("rows"))
-        layer, rows = deal(persons, lot, parameters.rows_per_person)
+    lot = keyed_ranks(people[PSEUDONYM], draw("rows"))
+    layer, rows = deal(persons_of(people[PSEUDONYM]), lot, parameters.rows_per_person or 1)
     accounts = ledger.accounts(people[PSEUDONYM], strategy, parameters.l, rows)
     published = np.zeros(len(values), np.int64)
     published[: ledger.values.height] = ledger.values["tuples"].to_numpy()
@@ -105,7 +101,7 @@ def release(
     if people.height and (failed.any() or not placed.any()):
         if parameters.on_ineligible == "refuse":
             there = failed if failed.any() else layer != LEFT_OUT
-            raise NotEligible(_why_not(_of(accounts, there), value_id[there], parameters, rows))
+            raise NotEligible(_why_not(_of(accounts, there), value_id[there], contract, rows[there]))
         placed = np.zeros(people.height, bool)
 
     hosted = people.filter(placed)
@@ -166,21 +162,21 @@ def _of(accounts: Accounts, placed: np.ndarray) -> Accounts:
     )
 
 
-def _why_not(accounts: Accounts, value_id: Ints, parameters: GlobalGuarantee, rows: Ints | None) -> str:
+def _why_not(accounts: Accounts, value_id: Ints, contract: Contract[GlobalGuarantee], rows: Ints) -> str:
     """One line: what is too frequent for whom, and the way out."""
-    number, counted = len(value_id), "people" if rows is None else "rows"
-    most = int(np.bincount(value_id).max())
-    # Of several rows, those of the person with the most of them admit least, and have to be placed too.
-    admits = float(accounts.largest.max() if rows is None else accounts.largest.min())
+    number, counted, parameters = len(value_id), counted_in(contract), contract.principle
+    most, most_rows = int(np.bincount(value_id).max()), int(rows.max())
+    # The rows of people with the most of them admit least, and have to be placed too.
+    admits = float(accounts.largest[rows == most_rows].max())
     new = int((accounts.account < 0).sum())
     way_out = "merge rare and frequent values into even ones"
     if parameters.l > 2:
         way_out = f"{way_out}, or lower l"
-    if rows is not None and rows.max() > 1:
+    if most_rows > 1:
         way_out = f"lower rows_per_person, or {way_out}"
     if most > admits * number:
         if parameters.strategy == "constant_ratio":
-            longest = longest_plan(parameters.l, most / number, 1 if rows is None else int(rows.max()))
+            longest = longest_plan(parameters.l, most / number, most_rows)
             if longest:
                 way_out = f"plan for fewer releases (at most {longest} with this table), or {way_out}"
         return (

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from republish.anonymize.errors import HomeError, PublishedFolderError
-from republish.anonymize.people.rows import has_several_rows
 from republish.orchestration.series.facts import (
     ALONE,
     BEFORE,
@@ -38,7 +37,7 @@ def terms_of(series: Series) -> dict[str, str | int | list[str] | None]:
     return {
         "key_fingerprint": series.key_fingerprint,
         "identifier": contract.identifier,
-        **({"rows": "several"} if has_several_rows(contract) else {}),
+        **contract.model_dump(include={"rows"}),  # nothing where people have one row
         "sensitive": sensitive if len(sensitive) > 1 else next(iter(sensitive), None),
         "principle": contract.principle.name,
         "supersedes": contract.supersedes,

@@ -131,7 +131,7 @@ def data_package(
             "republish": {
                 **{key: stated[key] for key in ("product", "series", "release", "n")},
                 "format": release_format.name,
-                **({"rows": "several"} if has_several_rows(contract) else {}),
+                **contract.model_dump(include={"rows"}),  # nothing where people have one row
                 "principle": dict(stated["principle"]),
                 "promised": [
                     *promise.sentences(),

@@ -162,6 +162,18 @@ def test_people_who_return_find_their_ledger_as_they_left_it():
     assert returned.people > 0
 
 
+def test_a_ledger_that_says_nothing_of_rows_is_one_of_people_with_one_row_each():
+    """Older versions noted how many rows people have only where somebody may have several."""
+    contract = make_contract(strategy="minimum")
+    people = crowd(seed=5, size=200, number_of_values=10, turnover=0.2, changing=0.5).snapshots(2)
+    first, now = publish([contract] * 2, people)
+    tables = first.candidate.state.tables
+    older = State({**tables, "people": tables["people"].drop("rows")})
+    then = GLOBAL_GUARANTEE.release(people[1], contract, older, 2, draws(2))
+    assert then.published["microdata"].equals(now.candidate.published["microdata"])
+    assert then.state.tables["people"].equals(now.candidate.state.tables["people"])
+
+
 def test_forgetting_gives_a_whole_budget_back_and_no_more_than_that():
     contract = make_contract(strategy="minimum", forget_after=2)
     people = crowd(seed=5, size=200, number_of_values=10, turnover=0, changing=0.5).snapshots(2)
