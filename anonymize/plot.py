@@ -1,22 +1,9 @@
-"""A chart as data: what it is called, and what is drawn on it by whoever shows it."""
+"""Charts as data: what is drawn by whoever shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-
-@dataclass(frozen=True)
-class Plot:
-    """One chart. Whoever shows it makes the figure, so nothing here needs a plotting library."""
-
-    name: str
-    """Its title, and what it is found by."""
-    draw: Callable[[Any], None]
-    """Draws on matplotlib axes."""
-    height: float = 2.6
-    """In inches; all are six inches wide."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +18,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class ShareChart:
-    """A chart of shares over shares, drawn without a plotting library.
-
-    To import one would take longer than all that is done with the data of a small release.
-    """
+    """A chart of shares over shares."""
 
     name: str
     x_label: str
@@ -46,7 +30,7 @@ class ShareChart:
 
 @dataclass(frozen=True)
 class OverReleases:
-    """A chart of figures over the releases of a series, drawn without a plotting library, as above."""
+    """A chart of figures over the releases of a series."""
 
     name: str
     y_label: str
@@ -66,3 +50,69 @@ class OverReleases:
     def moves(self) -> bool:
         """Whether any line does: the others would be straight."""
         return any(len({figure for figure in line if figure is not None}) > 1 for line in self.lines.values())
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with a name."""
+
+    x: float
+    y: float
+    name: str
+    is_marked: bool = False
+    """Whether it stands out among the others."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A chart of lines through points with names; both axes begin at 0."""
+
+    name: str
+    x_label: str
+    y_label: str
+    lines: Mapping[str, tuple[Point, ...]]
+    """By what each line is called."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An interval, and how high its bar is."""
+
+    low: float
+    high: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A chart of intervals that follow each other, a bar for each; at least one."""
+
+    name: str
+    y_label: str
+    bars: tuple[Bar, ...]
+    """Ascending."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """A line between two nodes, by their places in the list of nodes."""
+
+    one: int
+    other: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A tree or a graph: nodes at places from 0 to 1 across and down, and what joins them."""
+
+    name: str
+    nodes: tuple[Point, ...]
+    joins: tuple[Join, ...]
+    rows: int
+    """How many rows of nodes are below each other: the height."""
+    words: str = ""
+    """A line below it."""
+
+
+Chart = ShareChart | OverReleases | Lines | Bars | Diagram

@@ -1,67 +1,74 @@
-"""Charts of an e-equivalent series: every bucket's cut over releases, and the weakest bucket's graph."""
+"""Charts of an e-equivalent series: the smallest cuts over releases, and the weakest bucket's graph."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any
 
 import networkx as nx
+import numpy as np
 import polars as pl
 
 from republish.anonymize.contract import Contract
 from republish.anonymize.e_equivalence.graph import Graphs
 from republish.anonymize.e_equivalence.parameters import EEquivalence
-from republish.anonymize.plot import Plot
+from republish.anonymize.plot import Chart, Diagram, Join, OverReleases, Point
 from republish.anonymize.principle.state import State
 
 NODES_SHOWN = 20
 """Nodes of a graph that can still be told apart in a picture."""
+ROWS = 14
+"""The height of the graph's picture, in rows."""
+GRAPH = "graph of the signature with the smallest cut"
 
 
-def plots(contract: Contract[EEquivalence], states: Mapping[str, State]) -> list[Plot]:
-    """The smallest cut of each bucket over releases, and the graph of the bucket whose cut is the smallest.
+def plots(contract: Contract[EEquivalence], states: Mapping[str, State]) -> list[Chart]:
+    """The smallest cuts of the signatures over releases, and the graph of the signature with the smallest.
 
     `states` are what the last releases left, by release, oldest first; not empty.
     """
-    cuts = {release: state.tables["cuts"] for release, state in states.items()}
-    last = list(states.values())[-1]
+    cuts = [state.tables["cuts"]["min_cut"].to_numpy() for state in states.values()]
+    lines = {
+        "of all signatures": tuple(float(cut.min()) if len(cut) else None for cut in cuts),
+        "of the signature in the middle": tuple(float(np.median(cut)) if len(cut) else None for cut in cuts),
+    }
+    bound = 2 * (contract.principle.e - 1)
     return [
-        Plot(
-            "smallest cut of each signature, over the releases",
-            lambda axes: _draw_cuts(axes, cuts, contract.principle.e),
+        OverReleases(
+            "smallest cut so far",
+            "edges",
+            tuple(states),
+            lines,
+            (bound,) * len(states),
+            "promised: above 2(e - 1)",
         ),
-        Plot("graph of the signature with the smallest cut", lambda axes: _draw_graph(axes, last), height=4),
+        _drawn(list(states.values())[-1]),
     ]
 
 
-def _draw_cuts(axes: Any, cuts: Mapping[str, pl.DataFrame], e: int) -> None:
-    """A line per bucket: the smallest cut its graph has had so far."""
-    place = {release: at for at, release in enumerate(cuts)}
-    together = pl.concat(table.with_columns(at=pl.lit(place[release])) for release, table in cuts.items())
-    for _, bucket in together.group_by("bucket_id", maintain_order=True):
-        axes.plot(bucket["at"], bucket["min_cut"], color="C0", alpha=0.4, marker=".")
-    axes.axhline(2 * (e - 1), color="C3", linewidth=1)
-    axes.annotate("promised: above 2(e - 1)", (0, 2 * (e - 1)), fontsize=8, color="C3", va="bottom")
-    shown = range(0, len(place), max(1, len(place) // 6))
-    axes.set(ylabel="smallest cut so far", xticks=list(shown), yscale="log")
-    axes.set_xticklabels([list(place)[at] for at in shown], fontsize=8)
-
-
-def _draw_graph(axes: Any, state: State) -> None:
+def _drawn(state: State) -> Diagram:
     """A node is a release, an edge the people who came in one and left in the other."""
     graphs = Graphs.of(state, pl.String())
     present = graphs.cuts.join(graphs.present, on="bucket_id", how="semi").sort("min_cut", "bucket_id")
-    axes.set_axis_off()
     if present.is_empty():
-        axes.set_title("nobody is in the release", fontsize=8)
-        return
+        return Diagram(GRAPH, (), (), 0, "nobody is in the release")
     graph = bucket_graph(graphs, present["bucket_id"][0])
-    graph = graph.subgraph([0, *sorted(set(graph) - {0})[-NODES_SHOWN:]])
-    where = nx.circular_layout(sorted(graph))
-    nx.draw_networkx(graph, where, ax=axes, node_color="white", edgecolors="black", font_size=9)
-    weights = nx.get_edge_attributes(graph, "weight")
-    nx.draw_networkx_edge_labels(graph, where, weights, ax=axes, font_size=8)
-    axes.set_title("nodes: releases, and 0 for still there; edges: how many came and left then", fontsize=8)
+    shown = [0, *sorted(set(graph) - {0})[-NODES_SHOWN:]]
+    place = {node: at for at, node in enumerate(shown)}
+    around = [2 * math.pi * at / len(shown) for at in range(len(shown))]
+    return Diagram(
+        GRAPH,
+        tuple(
+            Point(0.5 + math.cos(angle) / 2, 0.5 + math.sin(angle) / 2, str(node))
+            for node, angle in zip(shown, around, strict=True)
+        ),
+        tuple(
+            Join(place[one], place[other], str(weight))
+            for one, other, weight in graph.subgraph(shown).edges(data="weight")
+        ),
+        ROWS,
+        "nodes: releases, and 0 for still there; edges: how many came and left then",
+    )
 
 
 def bucket_graph(graphs: Graphs, bucket_id: int) -> nx.Graph:

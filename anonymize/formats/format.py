@@ -13,7 +13,7 @@ from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import Table
 from republish.anonymize.contract.combined import combine, separate
 from republish.anonymize.formats.published import Published
-from republish.anonymize.plot import Plot, ShareChart
+from republish.anonymize.plot import Chart
 
 Tables = Mapping[str, pl.DataFrame]
 """Tables by name, the name of a published file without its ending."""
@@ -61,7 +61,7 @@ class Format:
     """Which of the attacks judges releases: `groups`, or `join` with the releases before."""
     documents: tuple[str, ...] = ()
     """The JSON documents that are published beside the tables, by name."""
-    plots: Callable[[Tables, Any], list[Plot | ShareChart]] = lambda _tables, _schema: []
+    plots: Callable[[Tables, Any], list[Chart]] = lambda _tables, _schema: []
     """Charts of a release, from tables in our own column names."""
     refused: Callable[[Any], list[tuple[str, str]]] = lambda _schema: []
     """What a contract can't have with this format, as `(key, what is wrong and the way out)`."""

@@ -15,7 +15,7 @@ from republish.anonymize.formats.format import COUNTERFEITS, Format, PublishedCo
 from republish.anonymize.formats.published import GROUP, Published, stated_counterfeits
 from republish.anonymize.people.codes import code_domain, decode, encode
 from republish.anonymize.people.rows import counted_in
-from republish.anonymize.plot import Plot, ShareChart, Steps
+from republish.anonymize.plot import Chart, ShareChart, Steps
 
 MICRODATA = "microdata"
 """The main table: a row for each tuple."""
@@ -269,7 +269,7 @@ def _read(tables: Tables, schema: Schema) -> Published:
     )
 
 
-def _plots(tables: Tables, schema: Schema) -> list[Plot | ShareChart]:
+def _plots(tables: Tables, schema: Schema) -> list[Chart]:
     """A chart of the widths of published intervals: the share of groups whose interval is at most so wide."""
     groups = tables[MICRODATA].unique("group_id", keep="first")
     shares = {qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()}

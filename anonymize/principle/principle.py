@@ -14,7 +14,7 @@ from republish.anonymize.arrays import Ints
 from republish.anonymize.contract import Contract, Parameters, PreviousRelease, Product
 from republish.anonymize.contract.changes import Change
 from republish.anonymize.formats import Format
-from republish.anonymize.plot import Plot
+from republish.anonymize.plot import Chart
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principle.state import State
 from republish.anonymize.promise import Promise
@@ -136,7 +136,7 @@ class Principle(Generic[P, C]):
     """What is compared before the first release; None where nothing can be."""
     corrected: str = ""
     """What an adversary sees of a sensitive value that was wrong so far and is right from a release on."""
-    plots: Callable[[C, Mapping[str, State]], list[Plot]] | None = None
+    plots: Callable[[C, Mapping[str, State]], list[Chart]] | None = None
     """Charts of the states that the last releases left, by release, oldest first; None if there are none."""
 
     @property

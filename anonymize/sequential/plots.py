@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import polars as pl
 
 from republish.anonymize.contract import CategoryColumn, ViewContract
 from republish.anonymize.formats.taxonomy_cuts import CUTS
-from republish.anonymize.plot import Plot
+from republish.anonymize.plot import Bar, Bars, Chart, Diagram, Join, Point
 from republish.anonymize.principle.state import State
 from republish.anonymize.sequential.parameters import Sequential
 from republish.anonymize.sequential.taxonomy import category_taxonomy
@@ -18,70 +17,73 @@ MOST_NODES = 60
 """Beyond that, labels are left out."""
 
 
-def plots(contract: ViewContract[Sequential], states: Mapping[str, State]) -> list[Plot]:
+def plots(contract: ViewContract[Sequential], states: Mapping[str, State]) -> list[Chart]:
     """Chart each generalized column's cut in the last release. States are by release, oldest first."""
     if not states:
         return []
     cuts = list(states.values())[-1].tables.get(CUTS)
     if cuts is None:
         return []
-    charts = []
+    charts: list[Chart] = []
     for position, column in enumerate(contract.columns):
         cut = cuts.filter(pl.col("column") == position).sort("node")
         if not cut.is_empty():
-            draw, height = _intervals(cut), 2.0
-            if isinstance(column, CategoryColumn):  # a line for each node
-                draw, height = _tree(column, cut), min(12.0, 0.8 + 0.22 * cut.height)
-            charts.append(Plot(f"published labels of {column.name} (its cut)", draw, height))
+            name = f"published labels of {column.name} (its cut)"
+            charts.append(
+                _tree(name, column, cut) if isinstance(column, CategoryColumn) else _intervals(name, cut)
+            )
     return charts
 
 
-def _tree(column: CategoryColumn, cut: pl.DataFrame) -> Callable[[Any], None]:
-    """Draws the tree down to its cut, the root at the left; the cut's nodes with their numbers of records."""
+def _tree(name: str, column: CategoryColumn, cut: pl.DataFrame) -> Diagram:
+    """The tree down to its cut, the root at the left; the cut's nodes with their numbers of records."""
     tree = category_taxonomy(column.paths)
     records = dict(cut.select("label", "records").iter_rows())
-    line = {label: -float(i) for i, label in enumerate(cut["label"])}
+    row = {label: at for at, label in enumerate(cut["label"])}
+    places: dict[int, tuple[int, float]] = {}
+    joins: list[tuple[int, int]] = []
 
-    def draw(axes: Any) -> None:
-        at: dict[int, tuple[float, float]] = {}
+    def place(node: int, depth: int) -> float:
+        """The row of a node: its own in the cut, or the middle of those below it."""
+        if (label := tree.labels[node]) in row:
+            places[node] = depth, row[label]
+        else:
+            first, count = int(tree.first[node]), int(tree.children[node])
+            below = [place(child, depth + 1) for child in range(first, first + count)]
+            places[node] = depth, (below[0] + below[-1]) / 2
+            joins.extend((node, child) for child in range(first, first + count))
+        return places[node][1]
 
-        def place(node: int, depth: int) -> tuple[float, float]:
-            label = tree.labels[node]
-            if label in line:
-                at[node] = depth, line[label]
-            else:
-                first, count = int(tree.first[node]), int(tree.children[node])
-                below = [place(child, depth + 1) for child in range(first, first + count)]
-                at[node] = depth, (below[0][1] + below[-1][1]) / 2
-                for child in below:
-                    axes.plot([depth, child[0]], [at[node][1], child[1]], color="0.7", linewidth=1, zorder=1)
-            return at[node]
-
-        place(0, 0)
-        for node, (depth, height) in at.items():
-            label = tree.labels[node]
-            in_cut = label in line
-            axes.scatter([depth], [height], s=28, color="tab:blue" if in_cut else "0.7", zorder=2)
-            if len(at) <= MOST_NODES:
-                text = f" {label}: {records[label]}" if in_cut else f" {label}"
-                axes.annotate(
-                    text, (depth, height), fontsize=8, va="center", xytext=(4, 0), textcoords="offset points"
-                )
-        axes.set_xlim(-0.2, max(depth for depth, _ in at.values()) + 1.2)
-        axes.set_axis_off()
-
-    return draw
+    place(0, 0)
+    number = {node: at for at, node in enumerate(places)}
+    deepest, last = max(depth for depth, _ in places.values()), max(1, cut.height - 1)
+    return Diagram(
+        name,
+        tuple(
+            Point(
+                depth / max(1, deepest),
+                at / last,
+                _named(tree.labels[node], records, len(places)),
+                tree.labels[node] in row,
+            )
+            for node, (depth, at) in places.items()
+        ),
+        tuple(Join(number[one], number[other]) for one, other in joins),
+        cut.height,
+    )
 
 
-def _intervals(cut: pl.DataFrame) -> Callable[[Any], None]:
-    """Draws each interval as a bar, as high as it has records for its width."""
-    low, high = cut["low"].to_numpy(), cut["high"].to_numpy()
+def _named(label: str, records: Mapping[str, int], nodes: int) -> str:
+    """The label of a node, with its number of records in the cut; none where there are too many to read."""
+    if nodes > MOST_NODES:
+        return ""
+    return f"{label}: {records[label]}" if label in records else label
 
-    def draw(axes: Any) -> None:
-        width = high - low
-        axes.bar(
-            low, cut["records"].to_numpy() / width, width, align="edge", color="tab:blue", edgecolor="white"
-        )
-        axes.set_ylabel("records / width")
 
-    return draw
+def _intervals(name: str, cut: pl.DataFrame) -> Bars:
+    """Each interval as a bar, as high as it has records for its width."""
+    bars = (
+        Bar(low, high, records / (high - low))
+        for low, high, records in cut.select("low", "high", "records").iter_rows()
+    )
+    return Bars(name, "records / width", tuple(bars))

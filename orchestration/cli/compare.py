@@ -46,7 +46,7 @@ def compare(
     ] = Form.table,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw errors against promises: a .png or .svg file."),
+        typer.Option("--plot", metavar="FILE", help="Draw errors against promises: an .svg file."),
     ] = None,
     home: HomePath = None,
     limit: Limit = None,

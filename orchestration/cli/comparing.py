@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from republish.anonymize.contract import Product
 from republish.anonymize.errors import ContractError
 from republish.anonymize.people.rows import counted_in
-from republish.anonymize.plot import Plot
+from republish.anonymize.plot import Lines, Point
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.comparison import (
     LADDER,
@@ -30,13 +29,14 @@ from republish.orchestration.cli.options import Form
 from republish.orchestration.cli.terminal import out, raw
 from republish.orchestration.cli.work import Work
 from republish.orchestration.contracts.contract_file import ContractFile
-from republish.orchestration.drawing import draw
+from republish.orchestration.drawing import as_svg
 from republish.orchestration.expectations import start_judge
 from republish.orchestration.series.homes import default_home
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 
-PICTURES = (".png", ".svg")
+PICTURE = ".svg"
+"""The ending of a picture's file."""
 FIGURES = {
     "promised": "promised",
     "best_guess": "best guess",
@@ -79,8 +79,8 @@ def show_comparison(
     SnapshotError
         If there is nothing to compare with.
     """
-    if plot is not None and plot.suffix not in PICTURES:
-        raise ContractError("--plot", [("", f"{plot.name} must end in {' or '.join(PICTURES)}")])
+    if plot is not None and plot.suffix != PICTURE:
+        raise ContractError("--plot", [("", f"{plot.name} must end in {PICTURE}")])
     series = Series(file, Home.named(home, default_home(file)))
     is_level = parameter == LEVEL
     asked = [] if is_level else lines(file.contract, principles.split(",") if principles else None, parameter)
@@ -111,7 +111,7 @@ def _shown(
     else:
         _print(series, compared, options)
     if plot is not None:
-        draw(_chart(series, options), plot, plot.suffix[1:])
+        plot.write_text(as_svg(_chart(options)), encoding="utf-8")
     return any(option.refused is None for option in options)
 
 
@@ -181,31 +181,25 @@ def _why(line: Sequence[Option], sampled: bool) -> str:
     return f"the largest {first.parameter} that works is {works}; {first.value} is refused: {reason}"
 
 
-def _chart(series: Series, options: Sequence[Option]) -> Plot:
+def _chart(options: Sequence[Option]) -> Lines:
     """The error of counts against what is promised, a line for each principle and format."""
-
-    def draw_lines(axes: Any) -> None:
-        works = [one for one in options if one.refused is None and one.median_error is not None]
-        for (principle, release_format), group in groupby(works, lambda one: (one.principle, one.format)):
-            line = list(group)
-            promised, errors = (
-                [100 * getattr(one, name) for one in line] for name in ("promised", "median_error")
-            )
-            axes.plot(promised, errors, marker="o", markersize=4, label=f"{principle}, {release_format}")
-            for option, x, y in zip(line, promised, errors, strict=True):
-                words = f"{option.parameter} = {option.value}"
-                weight = "bold" if option.is_declared else "normal"
-                axes.annotate(
-                    words, (x, y), (4, 4), textcoords="offset points", fontsize=7, fontweight=weight
-                )
-        axes.set_xlabel("largest probability of a person's value that is promised, %")
-        axes.set_ylabel("median error of counts, %")
-        axes.set_ylim(bottom=0)
-        axes.set_title(series.name, fontsize=9)
-        if works:
-            axes.legend(frameon=False, fontsize=8)
-
-    return Plot("errors against promises", draw_lines, 3.6)
+    points = [
+        (
+            f"{one.principle}, {one.format}",
+            Point(
+                100 * one.promised, 100 * one.median_error,
+                f"{one.parameter} = {one.value}", is_marked=one.is_declared,
+            ),
+        )
+        for one in options
+        if one.refused is None and one.promised is not None and one.median_error is not None
+    ]  # fmt: skip
+    return Lines(
+        "errors against promises",
+        "largest probability of a person's value that is promised, %",
+        "median error of counts, %",
+        {name: tuple(point for _, point in line) for name, line in groupby(points, lambda one: one[0])},
+    )
 
 
 def _percent(share: float | None) -> str:

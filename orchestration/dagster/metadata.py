@@ -14,7 +14,7 @@ from republish.anonymize.contract import Schema, View
 from republish.anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.people.rows import counted_in
-from republish.anonymize.plot import OverReleases, Plot, ShareChart
+from republish.anonymize.plot import Chart, OverReleases
 from republish.anonymize.principles import principle_of
 from republish.anonymize.utility.usefulness import usefulness
 from republish.anonymize.utility.views import view_usefulness
@@ -210,9 +210,7 @@ def _over_releases(series: Series, release: str) -> list[OverReleases]:
     return [chart for chart in charts if chart.lines]
 
 
-def _plots(
-    series: Series, release: str, tables: Mapping[str, pl.DataFrame] | None
-) -> list[Plot | ShareChart]:
+def _plots(series: Series, release: str, tables: Mapping[str, pl.DataFrame] | None) -> list[Chart]:
     """The format's charts of the release, and the principle's of what it remembers."""
     if tables is None:
         return []

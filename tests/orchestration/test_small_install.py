@@ -122,7 +122,7 @@ def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
 
 
 def test_a_help_text_is_there_without_anything_that_takes_long_to_import():
-    slow = ("polars", "numba", "scipy", "matplotlib", "duckdb", "dagster")
+    slow = ("polars", "numba", "scipy", "duckdb", "dagster")
     told = python(
         "import sys\nimport republish.orchestration.cli.main as cli\n"
         "sys.argv = ['republish', 'audit', '--help']\ntry:\n"

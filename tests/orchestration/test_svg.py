@@ -2,8 +2,28 @@
 
 import xml.etree.ElementTree as ET
 
-from republish.anonymize.plot import OverReleases, ShareChart, Steps
-from republish.orchestration.svg import BOTTOM, CHANGED, COLOURS, LEFT, OTHERS, PROMISED, RIGHT, TOP, as_svg
+from republish.anonymize.plot import (
+    Bar,
+    Bars,
+    Diagram,
+    Join,
+    Lines,
+    OverReleases,
+    Point,
+    ShareChart,
+    Steps,
+)
+from republish.orchestration.drawing import as_svg
+from republish.orchestration.drawing.axes import (
+    BOTTOM,
+    CHANGED,
+    COLOURS,
+    LEFT,
+    OTHERS,
+    PROMISED,
+    RIGHT,
+    TOP,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -93,3 +113,40 @@ def test_a_line_moves_where_two_of_its_figures_differ():
 def test_what_is_of_no_size_has_axes_too():
     words, _ = drawn(over({"share": (0, 0)}))
     assert {"0", "0.2", "1", "share"} < set(words)
+
+
+# ---- numbers over numbers, trees and graphs
+
+
+def test_a_line_goes_through_its_points_and_each_of_them_has_its_name():
+    chart = Lines("l", "promised", "error", {"a": (Point(50, 5, "m = 2"), Point(25, 10, "m = 4")), "b": ()})
+    words, paths = drawn(chart)
+    assert {"promised", "error", "a", "b", "m = 2", "m = 4", "0", "50", "10"} <= set(words)
+    line = [tuple(map(float, point.split())) for point in paths[COLOURS[0]][0][1:].split("L")]
+    (right, lower), (left, higher) = line
+    assert higher == TOP + 2 * 16
+    assert (lower, right - LEFT) == (BOTTOM - (BOTTOM - higher) / 2, 2 * (left - LEFT))
+
+
+def test_a_chart_of_no_lines_has_its_axes():
+    words, _ = drawn(Lines("l", "promised", "error", {}))
+    assert {"promised", "error", "0", "1"} <= set(words)
+
+
+def test_a_bar_is_as_wide_as_its_interval_and_as_high_as_its_number():
+    tree = ET.fromstring(as_svg(Bars("b", "records / width", (Bar(0, 10, 4), Bar(10, 40, 1)))))  # noqa: S314
+    _, *bars = tree.iter(f"{SVG}rect")
+    size = [[float(bar.get(name)) for bar in bars] for name in ("width", "height")]
+    assert [round(large / small, 2) for large, small in (size[0][::-1], size[1])] == [3, 4]
+
+
+def test_nodes_are_joined_where_they_are_and_edges_have_their_names():
+    nodes = (Point(0, 0.5, "any"), Point(1, 0, "a: 3", is_marked=True), Point(1, 1, "b: 4", is_marked=True))
+    words, paths = drawn(Diagram("d", nodes, (Join(0, 1), Join(0, 2, "7")), 4, "records"))
+    assert words == ["7", "any", "a: 3", "b: 4", "records"]
+    begins = {path.split("L")[0] for path in paths[OTHERS]}
+    assert (len(paths[OTHERS]), len(begins)) == (2, 1)
+
+
+def test_a_diagram_of_nothing_says_so():
+    assert drawn(Diagram("d", (), (), 0, "nobody is in the release"))[0] == ["nobody is in the release"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from republish.anonymize.promise import Part, Promise
 from republish.orchestration.audit.findings import AttackedSeries
+from republish.orchestration.drawing import as_svg
 from republish.orchestration.over_releases import changes_of, in_words, over_releases
-from republish.orchestration.svg import as_svg
 
 
 @dataclass(frozen=True)

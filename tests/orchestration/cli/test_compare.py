@@ -111,14 +111,13 @@ def test_the_same_people_are_in_every_sample(compare):
 
 @pytest.mark.slow("makes and audits many releases")
 def test_a_comparison_is_drawn_and_written_as_csv(compare, tmp_path):
-    for name in ("plot.svg", "plot.png"):
-        lines = compare("--values", "2,3", "--format", "csv", "--releases", "1", "--plot", tmp_path / name)
+    plot = tmp_path / "plot.svg"
+    lines = compare("--values", "2,3", "--format", "csv", "--releases", "1", "--plot", plot)
     table = pl.read_csv("\n".join(lines).encode())
     assert {"principle", "format", "value", "refused", "median_error"} <= set(table.columns)
-    drawn = (tmp_path / "plot.svg").read_text()
+    drawn = plot.read_text()
     assert "median error of counts, %" in drawn
     assert "m = 3" in drawn
-    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_a_comparison_is_drawn_and_written_as_csv(compare, tmp_path):
         (("--values", "1"), "1 must be whole numbers from 2 on"),
         (("--principles", "k_anonymity"), "k_anonymity is none; accepted: m_invariance, "),
         (("--parameter", "x"), "x is none; accepted: m, e, l"),
-        (("--plot", "plot.pdf"), "plot.pdf must end in .png or .svg"),
+        (("--plot", "plot.pdf"), "plot.pdf must end in .svg"),
     ],
 )
 def test_words_that_mean_nothing_are_refused(compare, words, said):

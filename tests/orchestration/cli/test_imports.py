@@ -27,7 +27,7 @@ if __name__ == "__main__":
     sys.argv = ["republish", *sys.argv[1:]]
     cli.run()
 """
-DRAWS = {"matplotlib", "PIL", "networkx"}
+DRAWS = {"PIL", "networkx"}
 JUDGES = {"great_expectations", "pandas"}
 """They are in a process of their own."""
 COMPUTES = {"numba", "llvmlite", "scipy"}

@@ -20,7 +20,7 @@ from tests.hospital import RELEASES
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
-COMPUTES = ("numba", "scipy", "networkx", "sklearn", "matplotlib")
+COMPUTES = ("numba", "scipy", "networkx", "sklearn")
 SLOW = (*COMPUTES, "dagster", "great_expectations")
 COMMAND_LINE = """
 import json, sys
