@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -55,6 +56,45 @@ def in_postgresql(hospital, request):
             cursor.execute(f"{verb} SELECT *, DATE '{release}' AS seen FROM arrived")  # noqa: S608
         connection.commit()
     return {"dsn": dsn, "query": QUERY}
+
+
+def workbooks(hospital, request):
+    pytest.importorskip("fastexcel", reason="needs fastexcel: pip install 'republish[excel]'")
+    pytest.importorskip("xlsxwriter")
+    return by_program(hospital, "xlsx", lambda table, file: table.write_excel(file))
+
+
+def of_spss(hospital, request):
+    return by_program(hospital, "sav", statistics().write_sav)
+
+
+def of_stata(hospital, request):
+    return by_program(hospital, "dta", statistics().write_dta)
+
+
+def transport_files(hospital, request):
+    return by_program(hospital, "xpt", partial(statistics().write_xport, file_format_version=8))
+
+
+def of_sas(hospital, request):
+    """Transport files stand in for data sets, which nothing but SAS writes."""
+    request.getfixturevalue("monkeypatch").setattr(statistics(), "read_sas7bdat", as_data_set)
+    return by_program(hospital, "sas7bdat", partial(statistics().write_xport, file_format_version=8))
+
+
+def as_data_set(file, *, user_missing=False, **keys):
+    read = statistics().read_xport
+    return read(file, **keys)
+
+
+def statistics():
+    return pytest.importorskip("pyreadstat", reason="needs pyreadstat: pip install 'republish[statistics]'")
+
+
+def by_program(hospital, ending, write):
+    for release in TWO:
+        write(hospital.snapshot(release), str(hospital.folder / f"{release}.{ending}"))
+    return {"path": f"{{release}}.{ending}"}
 
 
 def versions(hospital):
@@ -136,7 +176,8 @@ def apart_from_the_contract(home, zone=None):
 @pytest.mark.parametrize(
     "source",
     [
-        *(csv, parts, in_duckdb, delta, iceberg, in_a_store, delta_in_s3, delta_in_azure, iceberg_in_s3),
+        *(csv, workbooks, of_spss, of_stata, transport_files, of_sas, parts, in_duckdb, delta, iceberg),
+        *(in_a_store, delta_in_s3, delta_in_azure, iceberg_in_s3),
         pytest.param(in_postgresql, marks=pytest.mark.postgres),
     ],
 )
