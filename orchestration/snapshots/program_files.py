@@ -5,6 +5,7 @@ Their columns have types, as those of Parquet have: numbers, dates, text.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -63,8 +64,12 @@ def read_program_file(
     _check_size(where, found)
     if library == "fastexcel":
         with _readable(where, kind):
-            table, names = _sheet(reader, source)
+            table, names, heads = _sheet(reader, source)
             cells = odd_cells(source)
+        if twice := [name for name, often in Counter(heads).items() if often > 1 and _is(name, wanted)]:
+            raise SnapshotError(
+                f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
+            )
         refuse_odd_cells(cells, names, wanted, table.height, where)
         _check_size(where, Size(table.height, table.width))
         return _plain(table)
@@ -90,11 +95,22 @@ def _check_size(where: str, size: Size) -> None:
     check(where, "megabytes", max(size.unpacked, size.rows * size.columns * BYTES))
 
 
-def _sheet(fastexcel: Any, source: Path | bytes) -> tuple[pl.DataFrame, list[tuple[int, str]]]:
-    """The table of the first sheet, and its columns with their numbers in the sheet, from 1 on."""
+def _is(name: Any, wanted: Collection[str] | None) -> bool:
+    return name is not None and (wanted is None or name in wanted)
+
+
+def _sheet(
+    fastexcel: Any, source: Path | bytes
+) -> tuple[pl.DataFrame, list[tuple[int, str]], tuple[Any, ...]]:
+    """The table of the first sheet, its columns with their numbers in the sheet, and its headings.
+
+    The library calls a second column of one name otherwise.
+    """
     book = fastexcel.read_excel(source if isinstance(source, bytes) else str(source))
     sheet = book.load_sheet(0, schema_sample_rows=None)
-    return pl.DataFrame(sheet), [(one.absolute_index + 1, one.name) for one in sheet.selected_columns]
+    names = [(one.absolute_index + 1, one.name) for one in sheet.selected_columns]
+    heads = pl.DataFrame(book.load_sheet(0, header_row=None, n_rows=1, dtypes="string"))
+    return pl.DataFrame(sheet), names, heads.row(0) if heads.height else ()
 
 
 def _reader(pyreadstat: Any, source: Path | bytes, kind: str) -> Callable[..., tuple[Any, Any]]:

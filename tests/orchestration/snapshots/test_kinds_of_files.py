@@ -288,3 +288,11 @@ def test_cells_with_prefixes_and_shared_formulas():
         3: {sheet_cells.NOT_CALCULATED: 1},
         6: {sheet_cells.NOT_CALCULATED: 1},
     }
+
+
+def test_a_heading_that_is_there_twice(tmp_path):
+    """The library reads the second one under another name."""
+    file = workbook(tmp_path / "people.xlsx", lambda sheet: sheet.write(2, 4, "age"))
+    with pytest.raises(SnapshotError, match="the column age is in the header twice; rename one"):
+        read_file(file, "here", ["id", "age"])
+    assert read_file(file, "here", ["id", "ill"])[0].height == 5
