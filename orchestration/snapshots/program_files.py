@@ -128,7 +128,7 @@ def _stated(pyreadstat: Any, source: Path | bytes, kind: str) -> Size:
 def _statistics(pyreadstat: Any, source: Path | bytes, kind: str, where: str, codes: Codes) -> pl.DataFrame:
     with _readable(where, kind):
         read = partial(_reader(pyreadstat, source, kind), output_format="polars", row_limit=limits().rows + 1)
-        table, about = read(**_catalogue(source, kind))
+        table, about = read()
         displays = about.original_variable_types
         if moments := [name for name in shown_as_moments(displays) if kind in (".sas7bdat", ".xpt")]:
             seconds = read(usecols=moments, disable_datetime_conversion=True)[0]
@@ -136,18 +136,22 @@ def _statistics(pyreadstat: Any, source: Path | bytes, kind: str, where: str, co
         # None of these programs knows text that is missing: an empty one says so.
         table = table.with_columns(pl.col(pl.String).replace("", None))
         reasons = _reasons(read, table, kind)
+        labels = about.variable_value_labels | _in_catalogue(pyreadstat, source, about)
         table = _plain(with_dates(table, displays, kind, codes.numbers))
     _check_size(where, Size(table.height, table.width))
-    return codes.read(table, labels_of(about.variable_value_labels), reasons, where)
+    return codes.read(table, labels_of(labels), reasons, where)
 
 
-def _catalogue(source: Path | bytes, kind: str) -> dict[str, str]:
-    """The catalogue with the labels of a SAS data set: of the same name, or the only one beside it."""
-    if kind != ".sas7bdat" or isinstance(source, bytes):
+def _in_catalogue(pyreadstat: Any, source: Path | bytes, about: Any) -> dict[str, dict[Any, str]]:
+    """The labels of a SAS data set, in the catalogue of the same name, or the only one beside it."""
+    if isinstance(source, bytes) or source.suffix != ".sas7bdat":
         return {}
     beside = sorted(source.parent.glob(f"*{CATALOGUE}"))
     found = [one for one in beside if one.stem == source.stem] or (beside if len(beside) == 1 else [])
-    return {"catalog_file": str(found[0])} if found else {}
+    if not found:
+        return {}
+    named = pyreadstat.read_sas7bcat(str(found[0]))[1].value_labels
+    return {name: named[one] for name, one in about.variable_to_label.items() if one in named}
 
 
 def _reasons(read: Callable[..., tuple[Any, Any]], table: pl.DataFrame, kind: str) -> dict[str, pl.Series]:

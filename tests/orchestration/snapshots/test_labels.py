@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -233,3 +234,25 @@ def test_a_draft_of_files_with_changing_labels_reads_labels(tmp_path):
     text = drafted(folder)
     assert "  labels: true\n" in text
     assert f"order: [{', '.join(TOWNS)}]" in text
+
+
+def test_the_labels_of_a_sas_data_set_are_in_the_catalogue_beside_it(tmp_path, monkeypatch):
+    """Codes stay codes. A transport file stands in for a data set, and words for a catalogue."""
+
+    def data_set(file, **keys):
+        read, about = pyreadstat.read_xport(file, **keys)
+        about.variable_to_label = {"town": "TOWNS"}
+        return read, about
+
+    catalogue = SimpleNamespace(value_labels={"TOWNS": labelled(TOWNS), "OTHER": {1.0: "one"}})
+    monkeypatch.setattr(pyreadstat, "read_sas7bdat", data_set)
+    monkeypatch.setattr(pyreadstat, "read_sas7bcat", lambda _: (None, catalogue))
+    pyreadstat.write_xport(people(), str(file := tmp_path / "people.sas7bdat"))
+    found = []
+    for beside in ("", "formats.sas7bcat", "others.sas7bcat", "people.sas7bcat"):
+        if beside:
+            (tmp_path / beside).touch()
+        read, _ = read_file(file, "here", codes=(codes := Codes()))
+        assert read["town"].to_list() == people()["town"].to_list()
+        found.append(codes.labels.get("town") == dict(zip("1234", TOWNS, strict=True)))
+    assert found == [False, True, False, True]  # of two, the one that is called like the data set
