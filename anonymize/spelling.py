@@ -53,6 +53,19 @@ def value_form(text: pl.Expr) -> pl.Expr:
     return pl.when(form.str.contains(NUMBER)).then(number).otherwise(form)
 
 
+def is_plainly_spelt(value: str) -> bool:
+    """Whether a text has no space at an end, and no sign that nobody sees.
+
+    Examples
+    --------
+    >>> [is_plainly_spelt(value) for value in ("Flu", "Flu ", "F\N{SOFT HYPHEN}lu")]
+    [True, False, False]
+    """
+    text = pl.Series([value])
+    plain = text.str.replace_all(UNSEEN, "").str.replace_all(r"\s+", " ").str.strip_chars()
+    return bool((plain == text).item())
+
+
 def identifier_forms(identifiers: pl.Series) -> pl.Series:
     """One normal form of each identifier (`value_form`), as text; bytes as hexadecimal digits.
 

@@ -34,7 +34,7 @@ from republish.anonymize.contract.product import Acceptance, Catalogue, Governan
 from republish.anonymize.contract.retention import Retention
 from republish.anonymize.contract.scalars import Declaration
 from republish.anonymize.contract.sensitive import Sensitive
-from republish.anonymize.contract.source import FileSource, QuerySource, Releases, TableSource
+from republish.anonymize.contract.source import Dialect, FileSource, QuerySource, Releases, TableSource
 from republish.anonymize.principles import PRINCIPLES, parse_contract
 from republish.orchestration.cli.app import app
 from republish.orchestration.contracts.json_schema import keys_of
@@ -88,6 +88,9 @@ ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
 `people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number. The keys
 that `streamliner` shares with `m_invariance` are for its releases after the first (`then`)."""
+OF_PREVIOUS = """\
+Of `sequential`: a list of releases of other products about the same people. It also has the keys by which a
+[source](contract.md#source) says how a file is written."""
 AS_ELSEWHERE = "For the releases after the first, as m_invariance has it."
 """What a key says that has no row of its own."""
 ABOUT_COMMANDS = """\
@@ -231,12 +234,13 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
         ABOUT_PRINCIPLES,
         table(("key", "type", "default", "example", "principles", "meaning"), parameters),
         "## previous",
-        "Of `sequential`: a list of releases of other products about the same people.",
+        OF_PREVIOUS,
         table(
             ("key", "type", "default", "example", "meaning"),
             [
                 (*row(name, field, examples[PreviousRelease, name]), words(PreviousRelease, name))
                 for name, field in PreviousRelease.model_fields.items()
+                if name not in Dialect.model_fields
             ],
         ),
     ]

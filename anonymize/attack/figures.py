@@ -207,6 +207,20 @@ class LinkageFigures(Figures):
 
 
 @dataclass(frozen=True)
+class SuppressedFigures(LinkageFigures):
+    """The same of another tool's table in which cells stand for anything."""
+
+    rows_of_anything: Total = 0
+    """Rows whose quasi-identifiers all stand for anything. They are in no class: k is that of the others."""
+    people_of_anything: Total = 0
+    """People whom no other row covers: one of these must be theirs, for whoever knows that they are there."""
+    values_of_anything: Least = None
+    """The different values of these rows."""
+    smallest_match: Least = None
+    """The fewest rows that a row can't be told from where what stands for anything matches everything."""
+
+
+@dataclass(frozen=True)
 class DiversityFigures(Figures):
     """Values of rows with the same quasi-identifiers, in one release by itself."""
 

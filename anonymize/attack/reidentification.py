@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import polars as pl
 
 from republish.anonymize.attack.coverage import covering
-from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures
+from republish.anonymize.attack.figures import DiversityFigures, LinkageFigures, SuppressedFigures
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import AttackInput
 from republish.anonymize.columns import VALUE, least_of, most_of
-from republish.anonymize.people.codes import encode
+from republish.anonymize.formats import CLASS, PIECES
+from republish.anonymize.people.codes import code_domain, encode
 
+ANYTHING = "_anything"
+"""The ending of columns that say whether a class's cells cover every value of an attribute."""
 MOST_POINTS = 10_000
 """Different quasi-identifiers that are placed in classes at a time: a person may be in hundreds of these."""
 
@@ -38,12 +43,13 @@ def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
     """
     if least is None and not seen.told.everything:
         return AttackResult()
-    classes = _classes(seen)
-    if classes.is_empty():
+    every = _classes(seen)
+    if every.is_empty():
         return AttackResult()
+    classes = _telling(every)
     rows, smallest = int(classes["rows"].sum()), least_of(classes["rows"])
     # No fewer than the rows: where people are fewer, some rows are counterfeits, and nobody can tell which.
-    about = classes.select("rows", people=pl.max_horizontal("rows", pl.Series(_people(classes, seen.known))))
+    about = classes.select("rows", people=pl.max_horizontal("rows", pl.Series(_people(classes, seen))))
     expected = about.select((pl.col("rows") / pl.col("people")).sum()).item()
     figures = LinkageFigures(
         smallest_class=smallest,
@@ -52,10 +58,16 @@ def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
         marketer_risk=expected / rows,
         rows=rows,
     )
+    silent = _silent(every, seen)
+    if any(every[column].any() for column in every.columns if column.endswith(ANYTHING)):
+        figures = SuppressedFigures(
+            **vars(figures), **silent._asdict(), smallest_match=_smallest_match(every)
+        )
     if least is None:
         return AttackResult(figures=figures)
     broken = int(classes.filter(pl.col("rows") < least)["rows"].sum())
-    return AttackResult({"": Count(rows, broken, smallest, least)}, figures)
+    undecided = silent.undecided(silent.rows_of_anything, least)
+    return AttackResult({"": Count(rows + undecided, broken, smallest, least, undecided)}, figures)
 
 
 def attack_diversity(seen: AttackInput, least: int | None) -> AttackResult:
@@ -67,27 +79,42 @@ def attack_diversity(seen: AttackInput, least: int | None) -> AttackResult:
     """
     if least is None and not seen.told.everything:
         return AttackResult()
-    classes = _classes(seen)
+    every = _classes(seen)
+    classes, silent = _telling(every), _silent(every, seen)
     fewest = least_of(classes["values"])
     figures = DiversityFigures(fewest_values_of_a_class=fewest)
     if least is None or classes.is_empty():
         return AttackResult(figures=figures)
     broken = int(classes.filter(pl.col("values") < least)["rows"].sum())
-    return AttackResult({"": Count(int(classes["rows"].sum()), broken, fewest, least)}, figures)
+    undecided = silent.undecided(silent.values_of_anything, least)
+    rows = int(classes["rows"].sum()) + undecided
+    return AttackResult({"": Count(rows, broken, fewest, least, undecided)}, figures)
 
 
 def _classes(seen: AttackInput) -> pl.DataFrame:
-    """A row for each class: `qi_0_low`, `qi_0_high`, … as codes, `qi_0_missing`, …, `rows`, `values`."""
-    ends = []
-    for column, attribute in seen.schema.attributes():
-        for end in ("low", "high"):
-            published = column if column in seen.main.columns else f"{column}_{end}"
-            ends.append(encode(pl.col(published), attribute).alias(f"{column}_{end}"))
-        if (without := f"{column}_missing") in seen.main.columns:
-            ends.append(pl.col(without))
-    rows = seen.main.select("group_id", *ends)
+    """A row for each class: `qi_0_low`, `qi_0_high`, … as codes, `qi_0_missing`, …, `rows`, `values`.
+
+    In tables of other tools, also `class_id`, and `qi_0_anything`, …: whether a cell covers every value.
+    """
+    main, ends = seen.main, _ends(seen, seen.main)
+    numbered = [pl.col(CLASS)] if CLASS in main.columns else []
+    rows = main.select("group_id", *ends, *numbered)
     names = rows.columns[1:]
     classes = rows.group_by(names, maintain_order=True).agg(rows=pl.len().cast(pl.Int64), group_id="group_id")
+    if numbered:
+        # The row itself says which value goes with its cells.
+        held = main.group_by(CLASS).agg(values=pl.col(VALUE).n_unique().cast(pl.Int64))
+        classes = classes.drop("group_id").join(held, on=CLASS, maintain_order="left")
+        pieces = seen.tables.get(PIECES, main)
+        covers = [
+            ((pl.col(f"{column}_low") <= low) & (pl.col(f"{column}_high") >= high))
+            .all()
+            .alias(f"{column}{ANYTHING}")
+            for column, attribute in seen.schema.attributes()
+            for low, high in [code_domain(attribute)]
+        ]
+        whole = pieces.select(CLASS, *_ends(seen, pieces)).unique().group_by(CLASS).agg(covers)
+        return classes.join(whole, on=CLASS, maintain_order="left")
     held = (
         classes.with_row_index("class")
         .select("class", pl.col("group_id").list.unique())
@@ -100,17 +127,102 @@ def _classes(seen: AttackInput) -> pl.DataFrame:
     return counted.drop("class").with_columns(pl.col("values").fill_null(0))
 
 
-def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
+def _ends(seen: AttackInput, table: pl.DataFrame) -> list[pl.Expr]:
+    """`qi_0_low`, `qi_0_high`, … as codes, `qi_0_missing`, … of a table."""
+    ends = []
+    for column, attribute in seen.schema.attributes():
+        for end in ("low", "high"):
+            published = column if column in table.columns else f"{column}_{end}"
+            ends.append(encode(pl.col(published), attribute).alias(f"{column}_{end}"))
+        if (without := f"{column}_missing") in table.columns:
+            ends.append(pl.col(without))
+    return ends
+
+
+class _Silent(NamedTuple):
+    """Rows that other tools suppress altogether, which are of no class for these tools."""
+
+    rows_of_anything: int
+    people_of_anything: int
+    values_of_anything: int | None
+
+    def undecided(self, found: int | None, least: int) -> int:
+        """How many of them are too few, or too much alike, for the people whom no other row covers."""
+        return self.rows_of_anything if self.people_of_anything and (found or 0) < least else 0
+
+
+def _silent(classes: pl.DataFrame, seen: AttackInput) -> _Silent:
+    silent = classes.filter(~_tells(classes))
+    if silent.is_empty() or len(silent) == len(classes):
+        return _Silent(0, 0, None)
+    rows = seen.main.join(silent.select(CLASS), on=CLASS, how="semi")
+    elsewhere = seen.covered["groups"] > rows["group_id"].n_unique()
+    return _Silent(len(rows), int((~elsewhere).sum()), rows[VALUE].n_unique())
+
+
+def _telling(classes: pl.DataFrame) -> pl.DataFrame:
+    """The classes that say something of quasi-identifiers; all of them where none does."""
+    telling = classes.filter(_tells(classes))
+    return classes if telling.is_empty() else telling
+
+
+def _tells(classes: pl.DataFrame) -> pl.Expr:
+    anything = [pl.col(column) for column in classes.columns if column.endswith(ANYTHING)]
+    return ~pl.all_horizontal(anything) if anything else pl.lit(value=True)
+
+
+def _smallest_match(classes: pl.DataFrame) -> int:
+    """The fewest rows that a row can't be told from if what is suppressed matches everything.
+
+    References
+    ----------
+    Templ, Kowarik and Meindl, Statistical Disclosure Control for Micro-Data Using the R Package sdcMicro,
+    Journal of Statistical Software 2015, section 3.
+    """
+    flags = [column for column in classes.columns if column.endswith(ANYTHING)]
+    alike = classes.partition_by(flags, as_dict=True, include_key=False)
+    least = []
+    for suppressed, some in alike.items():
+        matched = np.zeros(len(some), dtype=np.int64)
+        for suppressed_there, others in alike.items():
+            shown = [
+                f"{flag.removesuffix(ANYTHING)}{end}"
+                for flag, *either in zip(flags, suppressed, suppressed_there, strict=True)
+                if not any(either)
+                for end in ("_low", "_high")
+            ]
+            if shown:
+                there = others.group_by(shown).agg(pl.col("rows").sum().alias("there"))
+                found = some.select(shown).join(there, on=shown, how="left", maintain_order="left")["there"]
+                matched += found.fill_null(0).to_numpy()
+            else:
+                matched += int(others["rows"].sum())
+        least.append(int(matched.min()))
+    return min(least)
+
+
+def _people(classes: pl.DataFrame, seen: AttackInput) -> np.ndarray:
     """int64[C]: the people whose quasi-identifiers lie in each class."""
+    known = seen.known
     names = [column for column in known.columns if column.startswith("qi_")]
     points = known.group_by(names, maintain_order=True).agg(people=pl.len().cast(pl.Int64))
+    if (pieces := seen.tables.get(PIECES)) is not None:
+        boxes = pieces.select(CLASS, *_ends(seen, pieces)).unique()
+        number = boxes.select(CLASS).with_columns(people=pl.Series(_inside(points, names, boxes)))
+        inside = number.group_by(CLASS).agg(pl.col("people").sum())
+        return classes.select(CLASS).join(inside, on=CLASS, maintain_order="left")["people"].to_numpy()
     has_missing = any(column.endswith("_missing") for column in classes.columns)
     if not has_missing and all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names):
         exact = classes.select(pl.col(f"{name}_low").alias(name) for name in names)
         here = exact.join(points, on=names, how="left", nulls_equal=True, maintain_order="left")["people"]
         return here.fill_null(0).to_numpy()
-    people = np.zeros(len(classes))
+    return _inside(points, names, classes)
+
+
+def _inside(points: pl.DataFrame, names: list[str], boxes: pl.DataFrame) -> np.ndarray:
+    """int64[B]: the people in each box."""
+    people = np.zeros(len(boxes))
     for some in points.iter_slices(MOST_POINTS):
-        point, box = covering(some.select(names), classes)
-        people += np.bincount(box, some["people"].to_numpy()[point], len(classes))
+        point, box = covering(some.select(names), boxes)
+        people += np.bincount(box, some["people"].to_numpy()[point], len(boxes))
     return people.astype(np.int64)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import StrictStr, field_validator
+from typing import Self
 
-from republish.anonymize.contract.scalars import Declaration, Label, repeated
+from pydantic import Field, StrictStr, field_validator, model_validator
+
+from republish.anonymize.contract.scalars import Label, repeated
+from republish.anonymize.contract.source import Dialect
 
 
-class PreviousRelease(Declaration):
+class PreviousRelease(Dialect):
     """A table about the same people that was released before."""
 
     path: StrictStr
@@ -18,6 +21,15 @@ class PreviousRelease(Declaration):
     column."""
     record: Label | None = None
     """A name for the release's records, by which `y` may count them."""
+    names: dict[Label, StrictStr] = Field(default_factory=dict, exclude_if=lambda names: not names)
+    """What columns are called in the file, where it is not as in `columns`."""
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        for name in self.names:
+            if name not in self.columns:
+                raise ValueError(f"names: {name} is none of columns: add it there, or take it out")
+        return self
 
     @field_validator("columns")
     @classmethod

@@ -53,16 +53,20 @@ FORMATS = ("delta", "iceberg")
 """Table formats that keep earlier versions."""
 
 
+def _is_none(declared: Any) -> bool:
+    return declared is None
+
+
 class Written(Declaration):
     """How a column is written where it is text: in every column of a CSV file, say."""
 
-    decimal: Literal[".", ","] | None = None
+    decimal: Literal[".", ","] | None = Field(default=None, exclude_if=_is_none)
     """Before the decimals of a number; `,` where `.` stands between thousands, and `.` else."""
-    thousands: Literal[".", ",", " ", "'"] | None = None
+    thousands: Literal[".", ",", " ", "'"] | None = Field(default=None, exclude_if=_is_none)
     """Between the thousands of a number."""
-    date_format: StrictStr | None = None
+    date_format: StrictStr | None = Field(default=None, exclude_if=_is_none)
     """How a date is written, `%d.%m.%Y` say: day, month, year, and %H:%M:%S for a midnight."""
-    null_values: tuple[StrictStr, ...] | None = None
+    null_values: tuple[StrictStr, ...] | None = Field(default=None, exclude_if=_is_none)
     """What stands for a value that is missing."""
     bounds: dict[StrictStr, Number] | None = Field(default=None, exclude_if=lambda words: words is None)
     """What stands among numbers for all beyond one, and the number that it is read as."""
@@ -90,17 +94,48 @@ class Written(Declaration):
         return self
 
 
-class FileSource(Written):
+class Dialect(Written):
+    """How a file of another program is written: the same keys wherever one is read."""
+
+    separator: StrictStr = Field(default=",", exclude_if=lambda separator: separator == ",")
+    """Between the columns of a CSV file: one letter. Of a .tsv file, a tab."""
+    encoding: StrictStr = Field(default="utf-8", exclude_if=lambda encoding: encoding == "utf-8")
+    """How the letters of a CSV file are written: utf-8, utf-16, latin-1, cp1252, …"""
+
+    def written(self, _column: str) -> Written:
+        """The way in which one column is written."""
+        return Written(**self.model_dump(include=set(Written.model_fields)))
+
+    @field_validator("separator")
+    @classmethod
+    def _check_separator(cls, separator: str) -> str:
+        if len(separator.encode()) != 1 or separator in '"\r\n':
+            raise ValueError(f"must be one letter, no quotation mark and no line end, not {shown(separator)}")
+        return separator
+
+    @field_validator("encoding")
+    @classmethod
+    def _check_encoding(cls, encoding: str) -> str:
+        try:
+            name = codecs.lookup(encoding).name
+            "".encode(name)  # raises LookupError if its input is no text
+        except (LookupError, UnicodeError, ValueError):
+            name = ""
+        if not name or name.replace("_", "-") in NOT_FOR_TABLES:
+            raise ValueError(
+                f"{shown(encoding)} is no encoding that is known; usual ones are utf-8, utf-16, latin-1,"
+                " cp1252"
+            )
+        return encoding
+
+
+class FileSource(Dialect):
     """Snapshots that arrive as files."""
 
     path: StrictStr
     """A file for each release (`.parquet`, `.csv`, …), or a folder of them (`{release}/*.parquet`); relative
     to the contract, or in an object store. `{release:%Y%m}` writes the date in another way; `%q` is its
     quarter."""
-    separator: StrictStr = ","
-    """Between the columns of a CSV file: one letter. Of a .tsv file, a tab."""
-    encoding: StrictStr = "utf-8"
-    """How the letters of a CSV file are written: utf-8, utf-16, latin-1, cp1252, …"""
     columns: dict[Label, Written] = Field(default_factory=dict)
     """Columns that are written in another way than the rest."""
     final_newline: StrictBool = Field(default=True, exclude_if=lambda is_there: is_there)
@@ -111,9 +146,8 @@ class FileSource(Written):
 
     def written(self, column: str) -> Written:
         """The way in which one column is written: as is said of it, and else as is said of all."""
-        common = self.model_dump(include=set(Written.model_fields), exclude_none=True)
-        own = self.columns.get(column, Written()).model_dump(exclude_none=True)
-        return Written(**common | own)
+        common, own = super().written(column), self.columns.get(column, Written())
+        return Written(**common.model_dump() | own.model_dump())
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
@@ -161,28 +195,6 @@ class FileSource(Written):
                     f"has {shown(written)} for the date, and no part of a date is in it: %Y%m, say"
                 )
         return checked_place(path)
-
-    @field_validator("separator")
-    @classmethod
-    def _check_separator(cls, separator: str) -> str:
-        if len(separator.encode()) != 1 or separator in '"\r\n':
-            raise ValueError(f"must be one letter, no quotation mark and no line end, not {shown(separator)}")
-        return separator
-
-    @field_validator("encoding")
-    @classmethod
-    def _check_encoding(cls, encoding: str) -> str:
-        try:
-            name = codecs.lookup(encoding).name
-            "".encode(name)  # raises LookupError if its input is no text
-        except (LookupError, UnicodeError, ValueError):
-            name = ""
-        if not name or name.replace("_", "-") in NOT_FOR_TABLES:
-            raise ValueError(
-                f"{shown(encoding)} is no encoding that is known; usual ones are utf-8, utf-16, latin-1,"
-                " cp1252"
-            )
-        return encoding
 
 
 class QuerySource(Declaration):

@@ -6,6 +6,7 @@ format; a manifest states it.
 """
 
 from republish.anonymize.formats.anatomy import ANATOMY
+from republish.anonymize.formats.elsewhere import CLASS, ELSEWHERE, PIECES
 from republish.anonymize.formats.format import Format, PublishedColumn
 from republish.anonymize.formats.generalization import GENERALIZATION
 from republish.anonymize.formats.published import Published
@@ -16,8 +17,11 @@ FORMATS = {one.name: one for one in (GENERALIZATION, ANATOMY, TAXONOMY_CUTS)}
 
 __all__ = [
     "ANATOMY",
+    "CLASS",
+    "ELSEWHERE",
     "FORMATS",
     "GENERALIZATION",
+    "PIECES",
     "TAXONOMY_CUTS",
     "Format",
     "Published",

@@ -23,7 +23,7 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
     gaps += [gap for series in material.series if (gap := _column_gap(material, series)) is not None]
     gaps += _shard_gaps(material, attacked)
-    gaps += [gap for one in attacked for gap in _word_gaps(one)]
+    gaps += [gap for one in attacked for gap in (*_silent_gaps(one), *_word_gaps(one))]
     gaps += [gap for one in attacked for gap in _renaming_gaps(one)]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
@@ -92,6 +92,25 @@ def _column_gap(material: Material, series: PublishedSeries) -> Gap | None:
     )
     what = f"whether {some} of {len(own)} releases have the columns that their contract declared"
     return Gap(what, OWN_COLUMNS, series=series.name) if some else None
+
+
+def _silent_gaps(series: AttackedSeries) -> list[Gap]:
+    """Rows of other tools' tables that say nothing of anybody."""
+    stated = [(release.name, release.attack.figures) for release in series.releases]
+    return [
+        Gap(
+            f"{{}} rows of {name} whose quasi-identifiers all stand for anything, and {{}} people whom no"
+            " other row covers",
+            "k-anonymity and l-diversity are those of the other rows, as tools count that suppress rows. If"
+            " such a row counts as like any other, the fewest rows that are alike are"
+            f" {figures['smallest_match']}. Whoever knows that such a person is in the table takes one of"
+            f" these rows for theirs. They have {figures['values_of_anything']} different values.",
+            (int(rows), int(figures["people_of_anything"] or 0)),
+            series.name,
+        )
+        for name, figures in stated
+        if (rows := figures.get("rows_of_anything"))
+    ]
 
 
 def _word_gaps(series: AttackedSeries) -> list[Gap]:

@@ -163,10 +163,10 @@ def _blocks(file: BinaryIO, encoding: str, where: str) -> Iterator[bytes]:
         except UnicodeError:
             likely = "utf-16" if begin in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
             reason = (
-                f"is not written in UTF-8, and may be {likely}; say so as source.encoding, or deliver it in"
-                " UTF-8"
+                f"is not written in UTF-8, and may be {likely}; say so (encoding: {likely}), or deliver it"
+                " in UTF-8"
                 if is_utf_8
-                else f"is not written in {encoding}; correct source.encoding"
+                else f"is not written in {encoding}; correct encoding"
             )
             raise SnapshotError(f"{where}: {reason}") from None
         yield text.removeprefix(codecs.BOM_UTF8) if is_utf_8 and is_first else text
@@ -181,8 +181,8 @@ def _refuse_other_separator(header: list[str], wanted: Collection[str], where: s
         found = {part.strip().strip('"') for part in separator.join(header).split(separator)}
         if len(header) == 1 and len(found & set(wanted)) > 1:
             raise SnapshotError(
-                f"{where}: is separated by {name}; say so in the contract, source.separator: {separator!r},"
-                " if all files are; else write this one as the others are"
+                f"{where}: is separated by {name}; say so (separator: {separator!r}) if all files"
+                " are; else write this one as the others are"
             )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 import polars as pl
 
 from republish.anonymize.columns import entries
-from republish.anonymize.contract import FileSource, Table, Written
+from republish.anonymize.contract import Dialect, Table, Written
 from republish.anonymize.errors import SnapshotError
 from republish.anonymize.spelling import SEVERAL
 from republish.orchestration.contracts.yaml_text import on_a_line
@@ -43,7 +43,7 @@ DATES = tuple(
 AMBIGUOUS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, "ambiguous_numbers": pl.Int64}
 
 
-def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFrame:
+def plainly(table: pl.DataFrame, schema: Table, source: Dialect) -> pl.DataFrame:
     """A file's table with text as our own programs write it: 3575.5, 1980-01-31, and null for no value.
 
     It has its own column names. Columns with types lose what stands for no value, and are else as they are.
@@ -55,7 +55,7 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFr
     return table.with_columns(*texts.values(), *_typed(table, schema, source, texts))
 
 
-def ambiguous_numbers(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
+def ambiguous_numbers(table: pl.DataFrame, schema: Table, source: Dialect, where: str) -> pl.DataFrame:
     """How many numbers can be read in two ways, of the columns of text of which nothing is declared.
 
     Returns
@@ -88,7 +88,7 @@ def refuse_ambiguous_numbers(counted: Sequence[pl.DataFrame]) -> None:
 
 
 def _typed(
-    table: pl.DataFrame, schema: Table, source: FileSource, texts: Collection[str]
+    table: pl.DataFrame, schema: Table, source: Dialect, texts: Collection[str]
 ) -> Iterator[pl.Series]:
     """Columns with types, all but those that are read as `texts`, without what stands for no value."""
     for name in schema.column_names().values():
@@ -102,7 +102,7 @@ def _typed(
 
 
 def _texts(
-    table: pl.DataFrame, schema: Table, source: FileSource
+    table: pl.DataFrame, schema: Table, source: Dialect
 ) -> Iterator[tuple[str, pl.Series, str | None, Written]]:
     """Columns of text by name, null for no value, with what they are meant as, and how they are written.
 

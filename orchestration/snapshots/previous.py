@@ -16,6 +16,7 @@ from republish.anonymize.principle.state import PREVIOUS, State
 from republish.anonymize.principles import principle_of
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.snapshots.locale_formats import plainly
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import columns_in, is_release, verify_tables
 from republish.orchestration.storage.parts import tables_in
@@ -36,7 +37,7 @@ def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
     tables, principles, there = {}, [], Counter[str]()
     for position, previous in enumerate(principle.previous(contract)):
         path = file.resolve(previous.path)
-        released, stated = _read(path, previous)
+        released, stated = _read(path, previous, contract)
         tables[PREVIOUS.format(position=position)] = enter_previous(released, previous, contract)
         principles.append(stated)
         there.update(columns_in(path) if path.is_dir() else released.columns)
@@ -125,7 +126,7 @@ def _has(columns: Collection[str], name: str) -> bool:
     return any(one in columns for one in (name, f"{name}_low", f"{name}_high"))
 
 
-def _read(path: Path, previous: PreviousRelease) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+def _read(path: Path, previous: PreviousRelease, contract: Product) -> tuple[pl.DataFrame, Mapping[str, Any]]:
     """A release's table, and the principle that its manifest states: nothing, for a file of any tool."""
     where = f"previous release {previous.path}"
     if path.is_dir():
@@ -134,8 +135,16 @@ def _read(path: Path, previous: PreviousRelease) -> tuple[pl.DataFrame, Mapping[
         raise SnapshotError(f"{where}: there is no such file or folder ({path})")
     if path.suffix not in (".csv", ".parquet"):
         raise SnapshotError(f"{where}: must be a .csv or .parquet file, or a folder that republish published")
-    table, _ = read_file(path, where)
-    return table, {}
+    table, _ = read_file(path, where, separator=previous.separator, encoding=previous.encoding)
+    theirs = {found: name for name, found in previous.names.items()}
+    if missing := [found for found in theirs if found not in table.columns]:
+        raise SnapshotError(f"{where}: names: has no column {missing[0]} (it has {', '.join(table.columns)})")
+    if there := [name for name in table.columns if name not in theirs and name in previous.names]:
+        raise SnapshotError(
+            f"{where}: names: has a column {there[0]}, beside the one that is to be called so: take the line"
+            " out, or list the column under another name"
+        )
+    return plainly(table.rename(theirs), contract, previous), {}
 
 
 def _read_folder(
@@ -151,7 +160,7 @@ def _read_folder(
     except PublishedFolderError as error:
         raise SnapshotError(f"{where}: {error}") from None
     tables = {
-        name: pl.concat(_read(file, previous)[0] for file in files)
+        name: pl.concat(read_file(file, where)[0] for file in files)
         for name, files in tables_in(folder).items()
     }
     fitting = [

@@ -15,16 +15,16 @@ import pyarrow.parquet as pq
 
 from republish.anonymize.attack.finding import Count
 from republish.anonymize.columns import entries, exactly
-from republish.anonymize.contract import Contract, FileSource, Product, Sensitive
+from republish.anonymize.contract import Contract, Dialect, FileSource, Product, Sensitive
 from republish.anonymize.contract.combined import combine, separate
 from republish.anonymize.errors import PublishedFolderError, SnapshotError
-from republish.anonymize.formats import FORMATS, GENERALIZATION, Format
+from republish.anonymize.formats import ELSEWHERE, FORMATS, Format
 from republish.anonymize.formats.format import PublishedColumn
 from republish.anonymize.people.rows import named_by_row, names_in_linkage, with_row_names
 from republish.anonymize.people.values import by_own_names
 from republish.anonymize.principles import SOME_PRINCIPLE, principle_of
 from republish.anonymize.promise.rules import METADATA
-from republish.anonymize.spelling import twins, value_form
+from republish.anonymize.spelling import is_plainly_spelt, twins, value_form
 from republish.orchestration.audit.read.foreign import Foreign, convert
 from republish.orchestration.contracts.contract_file import ContractFile, load_contract
 from republish.orchestration.readers.datapackage.dated import undated
@@ -45,6 +45,8 @@ UNNEEDED = {
     "releases": {"first": "2000-01-01"},
 }
 """What a contract that is only audited need not say."""
+PLAIN = Dialect()
+"""How a file is written of which nothing is said."""
 MAIN_TABLES = ("microdata", "quasi_identifiers", "view")
 """What a release folder without a manifest is known by."""
 
@@ -190,7 +192,7 @@ def format_of(release: ReleaseFiles, contract: Product, foreign: Foreign | None)
     """
     own = principle_of(contract).format(contract)
     if release.path.is_file() or foreign is not None:
-        return GENERALIZATION
+        return ELSEWHERE
     stated = (release.manifest or {}).get("format")
     if stated is None:
         return own
@@ -222,7 +224,7 @@ def read_release(
         If a table is missing, unreadable or lacks a column.
     """
     if release.path.is_file():
-        rows = _read_table(release.path, foreign.mapping.separator if foreign else ",")
+        rows = _read_table(release.path, foreign.mapping if foreign else PLAIN)
         reading.note(release.path, len(rows))
         assert foreign is not None and isinstance(contract, Contract)  # noqa: PT018 - a mapping was loaded
         return _by_own_names(convert(rows, foreign, contract, str(release.path)), contract, reading)
@@ -277,7 +279,8 @@ def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive, readin
     listed = [value for value in sensitive.values or sensitive.not_sensitive if isinstance(value, str)]
     known = pl.DataFrame({"value": [*listed, *there]}, {"value": pl.String})
     for form, value in known.select(value_form(pl.col("value")).alias("form"), "value").iter_rows():
-        spellings.setdefault(form, value)
+        # A spelling that no true table may have, with a space at its end say, names no value.
+        spellings.setdefault(form, value if value in listed or is_plainly_spelt(value) else form)
     forms = there.to_frame().select("value", form=value_form(pl.col("value")))
     spelt = forms["form"].replace_strict(spellings, return_dtype=pl.String)
     one = pl.col("value").replace_strict(there, spelt, default=None, return_dtype=pl.String)
@@ -580,9 +583,9 @@ def _series_name(folder: Path, releases: list[ReleaseFiles]) -> str:
     return folder.name
 
 
-def _read_table(file: Path, separator: str = ",") -> pl.DataFrame:
+def _read_table(file: Path, written: Dialect = PLAIN) -> pl.DataFrame:
     try:
-        table, _ = read_file(file, str(file), separator=separator)
+        table, _ = read_file(file, str(file), separator=written.separator, encoding=written.encoding)
     except SnapshotError as error:
         raise PublishedFolderError(str(error)) from None
     return table

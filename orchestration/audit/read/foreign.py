@@ -6,10 +6,8 @@ the file's own row order.
 
 from __future__ import annotations
 
-import datetime as dt
-import math
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
@@ -18,16 +16,35 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
 
 from republish.anonymize.columns import entries
-from republish.anonymize.contract import CategoryAttribute, Contract, DateAttribute, Product, QuasiIdentifier
+from republish.anonymize.contract import (
+    Contract,
+    DateAttribute,
+    Dialect,
+    NumberAttribute,
+    Product,
+    QuasiIdentifier,
+)
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import ContractError, PublishedFolderError
-from republish.anonymize.people.codes import code_domain, code_dtype, decode
+from republish.anonymize.formats import CLASS, PIECES
+from republish.anonymize.people.codes import code_dtype, decode
 from republish.anonymize.promise import KAnonymity, LDiversity, Promise
+from republish.orchestration.audit.read.cells import (
+    Cell,
+    NoSuchValue,
+    accepted,
+    cell_reader,
+    end_reader,
+    value_reader,
+)
 from republish.orchestration.contracts.contract_file import read_hierarchy_file
-from republish.orchestration.contracts.yaml_text import read_yaml
+from republish.orchestration.contracts.yaml_text import on_a_line, read_yaml
+from republish.orchestration.snapshots.locale_formats import DATES, NUMBERS
 
-Bounds = tuple[float, float]
-ReadValue = Callable[[str], Bounds | None]
+MOST_PIECES = 5_000_000
+"""The most pieces, of all groups, that are compared with the people."""
+NO_VALUE = ("*", "?", "", "NA")
+"""Texts that stand for anything, unless the attribute has such a value."""
 
 
 class Promised(BaseModel):
@@ -53,10 +70,8 @@ class Promised(BaseModel):
         return Promise(*(part for part in parts if part))
 
 
-class Mapping(BaseModel):
-    """Which published column is what."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Mapping(Dialect):
+    """Which published column is what, and how the files are written."""
 
     quasi_identifiers: dict[StrictStr, StrictStr | tuple[StrictStr, StrictStr]]
     """Per quasi-identifier of the contract: its published column, or its two (low, high)."""
@@ -66,12 +81,15 @@ class Mapping(BaseModel):
     """A column that numbers the groups. Without it, rows with the same quasi-identifiers are a group."""
     hierarchies: dict[StrictStr, StrictStr] = Field(default_factory=dict)
     """Per quasi-identifier: a CSV of paths `leaf;parent;…;root` that published labels are nodes of."""
-    suppressed: tuple[StrictStr, ...] = ("*", "?", "")
-    """What is published where a value is suppressed: anything is possible."""
+    suppressed: tuple[StrictStr, ...] = NO_VALUE
+    """What is published where a value is suppressed: anything is possible. So is what null_values names."""
     promise: Promised | None = None
     """What the tables promise, in place of the contract's principle."""
-    separator: StrictStr = ","
-    """Between the columns of a CSV file."""
+
+    @property
+    def anything(self) -> tuple[str, ...]:
+        """The texts that stand for any value of a quasi-identifier."""
+        return (*self.suppressed, *(self.null_values or ()))
 
 
 @dataclass(frozen=True)
@@ -133,7 +151,7 @@ def load_mapping(path: Path, contract: Product) -> Foreign:
     for qi in contract.quasi_identifiers:
         if (file := mapping.hierarchies.get(qi.name)) is not None:
             try:
-                hierarchies[qi.name] = _paths(path.parent, file, qi)
+                hierarchies[qi.name] = _paths(path.parent, file, qi, mapping)
             except ValueError as error:
                 faults.append((f"hierarchies.{qi.name}", str(error)))
     if faults:
@@ -180,14 +198,31 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
         raise PublishedFolderError(
             f"{where}: has no column {missing[0]} (it has {', '.join(rows.columns)}); correct the mapping"
         )
-    bounds = [
-        bound.alias(f"{qi.name}_{end}")
-        for qi in contract.quasi_identifiers
-        for end, bound in zip(("low", "high"), _bounds(rows, qi, foreign, where), strict=True)
-    ]
-    intervals = pl.DataFrame(bounds)
-    numbering = entries(rows, mapping.group) if mapping.group else intervals.to_struct("group")
+    covered = [_Covered.of(rows, qi, foreign, where) for qi in contract.quasi_identifiers]
+    numbers = [one.numbers.alias(f"{number}") for number, one in enumerate(covered)]
+    classes = pl.DataFrame(numbers).to_struct("class")
+    class_id = classes.rank("dense").cast(pl.Int64).alias(CLASS)
+    # A row says which value goes with its cells: rows of one number with other cells are another group.
+    whole = [entries(rows, mapping.group).alias("group")] if mapping.group else []
+    numbering = pl.DataFrame([*whole, class_id]).to_struct("group")
+    group_id = numbering.rank("dense").cast(pl.Int64).alias("group_id")
+    sensitive = _sensitive(rows, contract, mapping, where)
+    ends = [end for one in covered for end in one.ends()]
+    microdata = pl.DataFrame([group_id, *ends, sensitive.alias(contract.sensitive.name), class_id])
+    others = [column for column in rows.columns if column not in named and column not in microdata.columns]
+    tables = {"microdata": microdata.with_columns(rows[column] for column in others)}
+    if any(one.has_gaps for one in covered):
+        numbered = pl.DataFrame([group_id, class_id, *numbers])
+        tables[PIECES] = _pieces(numbered, covered, where)
+    return tables
+
+
+def _sensitive(rows: pl.DataFrame, contract: Contract, mapping: Mapping, where: str) -> pl.Series:
+    """The values of the sensitive column; null where there is none."""
     sensitive = entries(rows, mapping.sensitive)
+    if sensitive.dtype == pl.String:
+        nothing = sensitive.str.strip_chars().is_in(["", *(mapping.null_values or ())])
+        sensitive = sensitive.set(nothing.fill_null(value=False), None)
     if contract.sensitive.values and isinstance(contract.sensitive.values[0], int):
         numbers = sensitive.cast(pl.Int64, strict=False)
         if unread := numbers.null_count() - sensitive.null_count():
@@ -195,265 +230,161 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
                 f"{where}: {unread} values of column {mapping.sensitive} are no whole numbers, as"
                 f" {contract.sensitive.name} has in the contract: correct the contract, or the mapping"
             )
-        sensitive = numbers
-    else:
-        sensitive = sensitive.cast(pl.String)
-        if contract.sensitive.publishes_missing:
-            sensitive = sensitive.fill_null(MISSING)
-    group_id = numbering.rank("dense").cast(pl.Int64).alias("group_id")
-    microdata = pl.DataFrame([group_id, *bounds, sensitive.alias(contract.sensitive.name)])
-    others = [column for column in rows.columns if column not in named and column not in microdata.columns]
-    return {"microdata": microdata.with_columns(rows[column] for column in others)}
+        return numbers
+    sensitive = sensitive.cast(pl.String)
+    return sensitive.fill_null(MISSING) if contract.sensitive.publishes_missing else sensitive
 
 
-def _bounds(
-    rows: pl.DataFrame, qi: QuasiIdentifier, foreign: Foreign, where: str
-) -> tuple[pl.Series, pl.Series]:
-    """An attribute's published intervals, low and high, in its own type."""
-    source = foreign.mapping.quasi_identifiers[qi.name]
-    columns = (source, source) if isinstance(source, str) else source
-    read = [_codes(entries(rows, column), qi, foreign, f"{where}: column {column}") for column in columns]
-    table = pl.DataFrame({"low": read[0]["low"], "high": read[1]["high"]})
-    if (backwards := table.select((pl.col("low") > pl.col("high")).sum()).item()) > 0:
-        raise PublishedFolderError(f"{where}: {backwards} intervals of {qi.name} end before they begin")
-    own = table.select(decode(pl.col("low"), qi).alias("low"), decode(pl.col("high"), qi).alias("high"))
-    return own["low"], own["high"]
+@dataclass(frozen=True)
+class _Covered:
+    """What the cells of an attribute cover, row by row."""
 
+    qi: QuasiIdentifier
+    numbers: pl.Series
+    """The number of each row's cell."""
+    cells: Sequence[Cell]
+    """What cells cover, in an order of their own."""
 
-def _codes(published: pl.Series, qi: QuasiIdentifier, foreign: Foreign, where: str) -> pl.DataFrame:
-    """`low`, `high` codes of each row; every different text is read once."""
-    text = published.cast(pl.String).fill_null("").str.strip_chars()
-    distinct = text.unique().to_list()
-    parse = interval_reader(qi, foreign.hierarchies.get(qi.name), foreign.mapping.suppressed)
-    parsed = {written: parse(written) for written in distinct}
-    read = {written: bounds for written, bounds in parsed.items() if bounds is not None}
-    if unread := sorted(parsed.keys() - read.keys()):
-        raise PublishedFolderError(
-            f"{where}: can't read {unread[0]!r} as an interval of {qi.name}"
-            f" ({len(unread)} such texts). Accepted: {_accepted(qi)}"
+    @classmethod
+    def of(cls, rows: pl.DataFrame, qi: QuasiIdentifier, foreign: Foreign, where: str) -> Self:
+        """Read an attribute's published column, or its two; every different text is read once."""
+        source = foreign.mapping.quasi_identifiers[qi.name]
+        columns = [source] if isinstance(source, str) else [*source]
+        texts = pl.DataFrame(
+            entries(rows, column).cast(pl.String).fill_null("").str.strip_chars().alias(f"{n}")
+            for n, column in enumerate(columns)
         )
-    dtype = code_dtype(qi)
-    return pl.DataFrame(
-        {
-            end: text.replace_strict(
-                distinct, [float(read[written][n]) for written in distinct], return_dtype=pl.Float64
-            ).cast(dtype)
-            for n, end in enumerate(("low", "high"))
-        }
-    )
+        distinct = texts.unique()
+        found = [
+            _read_texts(distinct[f"{n}"].unique(), read, qi, foreign, f"{where}: column {column}")
+            for n, (column, read) in enumerate(zip(columns, _readers(qi, foreign, len(columns)), strict=True))
+        ]
+        # Of two columns, the first has the lowest value, and the last one the highest.
+        read = [
+            found[0][keys[0]] if len(keys) == 1 else ((found[0][keys[0]][0][0], found[1][keys[1]][0][1]),)
+            for keys in distinct.iter_rows()
+        ]
+        cells = sorted(set(read))
+        at = {cell: number for number, cell in enumerate(cells)}
+        numbered = distinct.with_columns(number=pl.Series([at[cell] for cell in read], dtype=pl.Int64))
+        numbers = texts.join(numbered, on=texts.columns, how="left", maintain_order="left")["number"]
+        backwards = [n for n, cell in enumerate(cells) if any(low > high for low, high in cell)]
+        if number := numbers.is_in(backwards).sum():
+            raise PublishedFolderError(f"{where}: {number} intervals of {qi.name} end before they begin")
+        return cls(qi, numbers, cells)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a cell covers values on both sides of one that it does not cover."""
+        return any(len(cell) > 1 for cell in self.cells)
+
+    def ends(self) -> Iterator[pl.Series]:
+        """The lowest and the highest value that each row covers, in the attribute's own type."""
+        codes = {"low": [cell[0][0] for cell in self.cells], "high": [cell[-1][1] for cell in self.cells]}
+        for end, some in codes.items():
+            own = _own(pl.Series(map(float, some), dtype=pl.Float64), self.qi)
+            yield own.gather(self.numbers).alias(f"{self.qi.name}_{end}")
 
 
-def _accepted(qi: QuasiIdentifier) -> str:
-    if isinstance(qi, CategoryAttribute):
-        return "a label, {a, b}, [a, b], 12***, a node of the hierarchy, * for anything"
-    if isinstance(qi, DateAttribute):
-        return "2024-01-31, 2024-01, 2024, 202*, 2024-01-**, [2024-01-01, 2024-03-31], * for anything"
-    masked = "2500*, " if qi.discrete else ""
-    return f"21, [21, 23], (20, 23], 21-23, {masked}>=65, * for anything"
+def _readers(qi: QuasiIdentifier, foreign: Foreign, columns: int) -> list[Callable[[str], Cell | None]]:
+    """What reads each of an attribute's published columns: one, or two with the ends."""
+    mapping = foreign.mapping
+    read = cell_reader(qi, foreign.hierarchies.get(qi.name), mapping.anything, mapping)
+    return [read] if columns == 1 else [end_reader(qi, read, mapping, at) for at in (0, 1)]
 
 
-def interval_reader(
-    qi: QuasiIdentifier, hierarchy: list[list[str]] | None = None, suppressed: tuple[str, ...] = ("*",)
-) -> Callable[[str], Bounds | None]:
-    """A function from a published text to the codes it stands for, both ends included; None if unread.
+def _read_texts(
+    texts: pl.Series,
+    read: Callable[[str], Cell | None],
+    qi: QuasiIdentifier,
+    foreign: Foreign,
+    where: str,
+) -> dict[str, Cell]:
+    """What each text covers.
+
+    Raises
+    ------
+    PublishedFolderError
+        If one can't be read, or covers no value, with what is accepted.
+    """
+    found: dict[str, Cell] = {}
+    unread, nothing = list[str](), list[str]()
+    for text in texts:
+        try:
+            cell = read(text)
+        except NoSuchValue:
+            nothing.append(text)
+        else:
+            if cell is None:
+                unread.append(text)
+            else:
+                found[text] = cell
+    if unread:
+        raise PublishedFolderError(
+            f"{where}: can't read {min(unread)!r} as an interval of {qi.name} ({len(unread)} such texts)."
+            f" {_way_out(unread, qi, foreign)}"
+        )
+    if nothing:
+        raise PublishedFolderError(
+            f"{where}: has numbers with decimals where {qi.name} has whole numbers in the contract"
+            f" ({min(nothing)}; {len(nothing)} such texts), and they cover nobody: are they means of groups?"
+            " Means can't be matched with people. Publish intervals, or, if people have such numbers, give"
+            f" {qi.name} a domain with decimals, such as [0.0, 120.0]"
+        )
+    return found
+
+
+def _way_out(unread: Sequence[str], qi: QuasiIdentifier, foreign: Foreign) -> str:
+    """The lines of a mapping by which texts could be read; else what is accepted."""
+    usual = {DateAttribute: DATES, NumberAttribute: NUMBERS}.get(type(qi), ())
+    hierarchy, suppressed = foreign.hierarchies.get(qi.name), foreign.mapping.anything
+    for written in usual:
+        read = cell_reader(qi, hierarchy, suppressed, written)
+        with suppress(NoSuchValue):
+            if all(read(text) is not None for text in unread):
+                return f"Say in the mapping how it is written: {on_a_line(written.model_dump())[1:-1]}"
+    return f"Accepted: {accepted(qi)}; what stands for anything is listed under suppressed in the mapping"
+
+
+def _pieces(numbered: pl.DataFrame, covered: Sequence[_Covered], where: str) -> pl.DataFrame:
+    """`group_id`, `<qi>_low`, `<qi>_high`, …, `class_id`: all that each group's cells cover, and no gap.
 
     Parameters
     ----------
-    qi
-        The attribute.
-    hierarchy
-        Paths `leaf, parent, …, root`; the contract's own hierarchy is known anyhow.
-    suppressed
-        Texts that stand for anything.
+    numbered
+        `group_id`, `class_id`, and the number of each row's cell by the position of its attribute.
+    covered
+        What these cells cover, by attribute.
+    where
+        The file, for errors.
     """
-    value = _value_reader(qi)
-    nodes = _nodes(qi, hierarchy, value)
-
-    def read(written: str) -> Bounds | None:
-        if written in nodes:
-            return nodes[written]
-        if written in suppressed:
-            return code_domain(qi)
-        for reader in (_single, _set, _bracketed, _compared, _masked, _dashed):
-            bounds = reader(written, qi, value)
-            if bounds is not None:
-                return bounds
-        return None
-
-    return read
-
-
-def _value_reader(qi: QuasiIdentifier) -> Callable[[str], Bounds | None]:
-    """From one value's text to its codes: two that differ for a date given to the month or year."""
-    if isinstance(qi, CategoryAttribute):
-        code = {label: number for number, label in enumerate(qi.labels)}
-        return lambda text: (code[text], code[text]) if text in code else None
-    return _date if isinstance(qi, DateAttribute) else _number
+    pieces, ends = numbered.unique(), list[pl.Series]()
+    for position, one in enumerate(covered):
+        rows = [(n, *map(float, piece)) for n, cell in enumerate(one.cells) for piece in cell]
+        names = [f"{position}_low", f"{position}_high"]
+        each = pl.DataFrame(rows, [f"{position}", *names], orient="row")
+        pieces = pieces.join(each, on=f"{position}")
+        if len(pieces) > MOST_PIECES:
+            raise PublishedFolderError(
+                f"{where}: its sets leave out so many values between others that their groups are more than"
+                f" {MOST_PIECES:,} intervals: list labels that are published together beside each other in"
+                " the contract"
+            )
+    for position, one in enumerate(covered):
+        for end in ("low", "high"):
+            own = _own(pieces[f"{position}_{end}"], one.qi)
+            ends.append(own.alias(f"{one.qi.name}_{end}"))
+    return pl.DataFrame([pieces["group_id"], *ends, pieces[CLASS]]).sort(pl.all())
 
 
-def _number(text: str) -> Bounds | None:
-    if not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text):
-        return None
-    # Beyond 2^53 not every whole number is one of its own; no domain of a contract reaches so far.
-    return (float(text), float(text)) if abs(float(text)) < 2**53 else None
+def _own(codes: pl.Series, qi: QuasiIdentifier) -> pl.Series:
+    """Values of an attribute's own type for codes, float64[N]."""
+    return pl.select(decode(pl.lit(codes.cast(code_dtype(qi))), qi)).to_series()
 
 
-def _date(text: str) -> Bounds | None:
-    parts = re.fullmatch(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?", text)
-    if parts is None:
-        return None
-    year, month, day = (int(part or 0) for part in parts.groups())
-    try:
-        first = dt.date(year, month or 1, day or 1)
-        if parts[3]:
-            after = first + dt.timedelta(1)
-        elif parts[2]:
-            after = dt.date(year + (month == 12), month % 12 + 1, 1)
-        else:
-            after = dt.date(year + 1, 1, 1)
-    except (ValueError, OverflowError):
-        return None
-    epoch = dt.date(1970, 1, 1)
-    return (first - epoch).days, (after - epoch).days - 1
-
-
-def _single(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
-    return value(written)
-
-
-def _set(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
-    """{a, b, c}: the interval around its members, which covers at least what was meant."""
-    if not (written.startswith("{") and written.endswith("}")):
-        return None
-    read = [value(part.strip()) for part in written[1:-1].split(",")]
-    members = [one for one in read if one is not None]
-    if len(members) < len(read):
-        return None
-    return min(low for low, _ in members), max(high for _, high in members)
-
-
-def _bracketed(written: str, qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
-    """[21, 23], (20, 23], [21; 24[ and the like: round or turned-around brackets leave the end out."""
-    parts = re.fullmatch(r"([\[\](])\s*(.+?)\s*(?:[,;]|\.\.|\bto\b)\s*(.+?)\s*([\])\[])", written)
-    if parts is None:
-        parts = re.fullmatch(r"([\[\](])\s*(\S+?)\s*[-\u2013]\s*(\S+?)\s*([\])\[])", written)
-    if parts is None:
-        return None
-    opening, low, high, closing = parts.groups()
-    lowest, highest = code_domain(qi)
-    is_open = low in ("-inf", "-∞", "*"), high in ("inf", "+inf", "∞", "*")
-    first = (lowest, lowest) if is_open[0] else value(low)
-    last = (highest, highest) if is_open[1] else value(high)
-    if first is None or last is None:
-        return None
-    begin = first[0] if opening == "[" or is_open[0] else _above(first[1], qi)
-    end = last[1] if closing == "]" or is_open[1] else _below(last[0], qi)
-    return _whole(begin, end, qi)
-
-
-def _compared(written: str, qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
-    """<20, <=20, >65, >=65, 65+."""
-    lowest, highest = code_domain(qi)
-    if written.endswith("+") and (bounds := value(written[:-1].strip())):
-        return bounds[0], highest
-    parts = re.fullmatch(r"(<=|>=|<|>|\u2264|\u2265)\s*(.+)", written)
-    bounds = value(parts[2]) if parts else None
-    if parts is None or bounds is None:
-        return None
-    low, high = bounds
-    return {
-        "<": (lowest, _below(low, qi)),
-        "<=": (lowest, high),
-        "\u2264": (lowest, high),
-        ">": (_above(high, qi), highest),
-        ">=": (low, highest),
-        "\u2265": (low, highest),
-    }[parts[1]]
-
-
-def _masked(written: str, qi: QuasiIdentifier, _value: ReadValue) -> Bounds | None:
-    """2500*, 202*, 12***: every digit is possible; of labels, those with the prefix and the same length.
-
-    Of numbers with decimals nobody says which digits the stars are.
-    """
-    parts = re.fullmatch(r"([^*]+?)(\*+)", written)
-    if parts is None:
-        return None
-    prefix, stars = parts.groups()
-    if isinstance(qi, CategoryAttribute):
-        meant = [
-            n
-            for n, label in enumerate(qi.labels)
-            if label.startswith(prefix) and (len(stars) == 1 or len(label) == len(written))
-        ]
-        return (min(meant), max(meant)) if meant else None
-    if isinstance(qi, DateAttribute):
-        return _masked_date(prefix.replace("/", "-"), len(written))
-    if not qi.discrete or not re.fullmatch(r"[0-9]+", prefix):
-        return None
-    return float(prefix + "0" * len(stars)), float(prefix + "9" * len(stars))
-
-
-def _masked_date(prefix: str, length: int) -> Bounds | None:
-    """202*, 2024-0*, 2024-01-**: the dates, months or years of this length that begin so."""
-    if length not in (4, 7, 10) or not re.fullmatch(
-        r"[0-9]{1,4}|[0-9]{4}-([0-9]{0,2}|[0-9]{2}-[0-9]?)", prefix
-    ):
-        return None
-    years = prefix[:4].ljust(4, "0"), prefix[:4].ljust(4, "9")
-    months = [month for month in range(1, 13) if f"{month:02}".startswith(prefix[5:7])]
-    ends = [_date(f"{year}-{month:02}") for year in years for month in months]
-    days = [
-        day
-        for first, last in filter(None, ends)
-        for day in range(int(first), int(last) + 1)
-        if f"{dt.date(1970, 1, 1) + dt.timedelta(day)}".startswith(prefix)
-    ]
-    return (min(days), max(days)) if days else None
-
-
-def _dashed(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
-    """21-23, 21 to 23, 21..23, 2024-01-01 - 2024-03-31."""
-    for parts in re.finditer(r"\s*(?:-|\u2013|\.\.+|~|:|\bto\b)\s*", written):
-        low, high = value(written[: parts.start()]), value(written[parts.end() :])
-        if low is not None and high is not None:
-            return low[0], high[1]
-    return None
-
-
-def _above(code: float, qi: QuasiIdentifier) -> float:
-    if not qi.discrete:
-        return math.nextafter(code, math.inf)
-    return math.floor(code) + 1
-
-
-def _below(code: float, qi: QuasiIdentifier) -> float:
-    if not qi.discrete:
-        return math.nextafter(code, -math.inf)
-    return math.ceil(code) - 1
-
-
-def _whole(low: float, high: float, qi: QuasiIdentifier) -> Bounds:
-    """Of whole-number attributes, the whole numbers inside."""
-    return (math.ceil(low), math.floor(high)) if qi.discrete else (low, high)
-
-
-def _nodes(qi: QuasiIdentifier, hierarchy: list[list[str]] | None, value: ReadValue) -> dict[str, Bounds]:
-    """The interval under every node of the hierarchies."""
-    own = getattr(qi, "hierarchy", None) or ()
-    nodes: dict[str, Bounds] = {}
-    for path in [*own, *(hierarchy or ())]:
-        leaf = value(path[0])
-        assert leaf is not None, "a hierarchy of values of the attribute"
-        for node in path[1:]:
-            low, high = nodes.get(node, leaf)
-            nodes[node] = min(low, leaf[0]), max(high, leaf[1])
-    return nodes
-
-
-def _paths(folder: Path, file: str, qi: QuasiIdentifier) -> list[list[str]]:
+def _paths(folder: Path, file: str, qi: QuasiIdentifier, mapping: Mapping) -> list[list[str]]:
     """The paths of a hierarchy whose leaves are all values of the attribute."""
-    value = _value_reader(qi)
+    value = value_reader(qi, mapping)
     paths = [[label.strip() for label in path] for path in read_hierarchy_file(folder, file)]
     for line, path in enumerate(paths, start=1):
         if value(path[0]) is None:

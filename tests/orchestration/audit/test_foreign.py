@@ -10,7 +10,7 @@ from republish.anonymize.errors import ContractError, PublishedFolderError
 from republish.anonymize.principles import parse_contract
 from republish.anonymize.promise import KAnonymity, Promise
 from republish.orchestration.audit.command import audit
-from republish.orchestration.audit.read.foreign import convert, interval_reader, load_mapping
+from republish.orchestration.audit.read.foreign import convert, load_mapping
 from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
 
@@ -35,116 +35,6 @@ def declared():
             "principle": {"name": "m_invariance", "m": 2},
         }
     )
-
-
-@pytest.mark.parametrize(
-    ("written", "bounds"),
-    [
-        ("21", (21, 21)),
-        ("[21, 23]", (21, 23)),
-        ("[21,23)", (21, 22)),
-        ("(20, 23[", (21, 22)),
-        ("]20; 23]", (21, 23)),
-        ("[21-23]", (21, 23)),
-        ("21-23", (21, 23)),
-        ("21 – 23", (21, 23)),  # noqa: RUF001
-        ("21 to 23", (21, 23)),
-        ("21..23", (21, 23)),
-        ("[20.5, 23.5]", (21, 23)),
-        ("[20.5, 23.0)", (21, 22)),
-        ("2*", (20, 29)),
-        ("1**", (100, 199)),
-        ("<20", (0, 19)),
-        ("<= 20", (0, 20)),
-        (">64", (65, 120)),
-        (">=65", (65, 120)),
-        ("65+", (65, 120)),
-        ("*", (0, 120)),
-        ("{21, 25, 23}", (21, 25)),
-        ("[-inf, 20]", (0, 20)),
-        ("(-inf, 20]", (0, 20)),
-        ("(20, ∞)", (21, 120)),
-        ("\u00b2*", None),
-        ("adults", None),
-        ("21-", None),
-        ("", (0, 120)),
-    ],
-)
-def test_intervals_of_whole_numbers(declared, written, bounds):
-    age = declared.quasi_identifiers[0]
-    assert interval_reader(age, suppressed=("*", ""))(written) == bounds
-
-
-@pytest.mark.parametrize(
-    ("written", "bounds"),
-    [
-        ("50.5", (50.5, 50.5)),
-        ("[50.5, 60.25]", (50.5, 60.25)),
-        ("-5--3.5", (-5, -3.5)),
-        ("2*", None),  # 20 to 29, or 29.99, or 2.0 with its point behind the star
-        ("1e2-2e2", (100, 200)),
-    ],
-)
-def test_intervals_of_fractions(declared, written, bounds):
-    assert interval_reader(declared.quasi_identifiers[1])(written) == bounds
-
-
-def test_an_open_end_leaves_the_end_itself_out(declared):
-    low, high = interval_reader(declared.quasi_identifiers[1])("(50.5, 60.5)")
-    assert 50.5 < low < 50.500001
-    assert 60.499999 < high < 60.5
-
-
-@pytest.mark.parametrize(
-    ("written", "first", "last"),
-    [
-        ("2024-02-29", "2024-02-29", "2024-02-29"),
-        ("2024-02", "2024-02-01", "2024-02-29"),
-        ("2024", "2024-01-01", "2024-12-31"),
-        ("[2024-01-31, 2024-03-01)", "2024-01-31", "2024-02-29"),
-        ("2020-2024", "2020-01-01", "2024-12-31"),
-        ("2024-01-01 - 2024-03-31", "2024-01-01", "2024-03-31"),
-        ("202*", "2020-01-01", "2029-12-31"),
-        ("2***", "2000-01-01", "2999-12-31"),
-        ("2024-**", "2024-01-01", "2024-12-31"),
-        ("2024-0*", "2024-01-01", "2024-09-30"),
-        ("2024/02/**", "2024-02-01", "2024-02-29"),
-        ("2024-02-2*", "2024-02-20", "2024-02-29"),
-        ("2024******", "2024-01-01", "2024-12-31"),
-    ],
-)
-def test_intervals_of_dates(declared, written, first, last):
-    days = [(dt.date.fromisoformat(text) - dt.date(1970, 1, 1)).days for text in (first, last)]
-    assert list(interval_reader(declared.quasi_identifiers[2])(written)) == days
-
-
-@pytest.mark.parametrize("written", ["20*", "2024*", "2024-3*", "2024-02-3*", "24-0*", "*-01", "2024-01-*"])
-def test_masks_that_are_no_dates_are_not_read(declared, written):
-    assert interval_reader(declared.quasi_identifiers[2])(written) is None
-
-
-@pytest.mark.parametrize(
-    ("written", "bounds"),
-    [
-        ("12002", (1, 1)),
-        ("12", (0, 1)),
-        ("12***", (0, 1)),
-        ("12*", (0, 1)),
-        ("*", (0, 2)),
-        ("[12002, 47001]", (1, 2)),
-        ("{47001, 12002}", (1, 2)),
-        ("99***", None),
-        ("Berlin", None),
-    ],
-)
-def test_labels_masks_and_nodes_of_a_hierarchy(declared, written, bounds):
-    assert interval_reader(declared.quasi_identifiers[3])(written) == bounds
-
-
-def test_labels_of_numbers_by_a_hierarchy_of_their_own(declared):
-    paths = [[str(age), "minor" if age < 18 else "adult", "anybody"] for age in range(121)]
-    read = interval_reader(declared.quasi_identifiers[0], paths)
-    assert (read("minor"), read("adult"), read("anybody")) == ((0, 17), (18, 120), (0, 120))
 
 
 MAPPING = {
@@ -176,8 +66,9 @@ def mapping(tmp_path, declared):
 def test_rows_with_the_same_quasi_identifiers_are_a_group(mapping, declared):
     table = convert(ROWS, mapping(), declared, "2024.csv")["microdata"]
     assert table["group_id"].to_list() in ([1, 1, 2], [2, 2, 1])
-    assert table.row(0, named=True) | {"group_id": 0} == {
+    assert table.row(0, named=True) | {"group_id": 0, "class_id": 0} == {
         "group_id": 0,
+        "class_id": 0,
         "age_low": 20,
         "age_high": 29,
         "weight_low": 50.0,
@@ -190,10 +81,18 @@ def test_rows_with_the_same_quasi_identifiers_are_a_group(mapping, declared):
     }
 
 
-def test_a_column_can_number_the_groups(mapping, declared):
+def test_a_column_can_number_groups_of_rows_with_the_same_cells(mapping, declared):
     rows = ROWS.with_columns(pl.Series("class", ["x", "y", "y"]))
     table = convert(rows, mapping({"group": "class"}), declared, "2024.csv")["microdata"]
-    assert table["group_id"].to_list() == [1, 2, 2]
+    assert table["group_id"].to_list() == [1, 2, 3]
+    alike = ROWS.with_columns(pl.Series("class", ["x", "y", "x"]), Zip=pl.lit("*"), Age=pl.lit("*"))
+    table = convert(
+        alike.with_columns(Born=pl.lit("*"), **{"kg from": pl.lit("50"), "kg to": pl.lit("60")}),
+        mapping({"group": "class"}),
+        declared,
+        "2024.csv",
+    )["microdata"]
+    assert table["group_id"].to_list() == [1, 2, 1]
 
 
 def test_columns_nobody_named_are_kept_for_the_attack_on_side_channels(mapping, declared):

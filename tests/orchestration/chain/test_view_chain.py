@@ -530,3 +530,16 @@ def test_a_changed_published_view_is_no_previous_release(example):
     (folder / "cuts.json").write_text("{}")
     with pytest.raises(SnapshotError, match="was changed after publication"):
         make(second, RELEASES[0])
+
+
+def test_a_previous_release_in_another_dialect_is_the_same_table(example):
+    def read(**written):
+        named = {"path": "t2.csv", "columns": ["job", "disease"], **written}
+        return read_previous(declare(example, previous=[named]).file)["previous_0"]
+
+    plain, rows = read(), pl.read_csv(example / "t2.csv").rename({"job": "Beruf"})
+    (example / "t2.csv").write_bytes(rows.write_csv(separator=";").encode("utf-16"))
+    written = {"separator": ";", "encoding": "utf-16"}
+    assert read(**written, names={"job": "Beruf"}).equals(plain)
+    with pytest.raises(SnapshotError, match="names: has no column Job"):
+        read(**written, names={"job": "Job"})

@@ -956,7 +956,7 @@ class TestSeparatorsAndEncodings:
     def test_another_separator(self, csv, separator, name, declared):
         content = PEOPLE.write_csv(separator=separator).encode()
         message = refusal(csv(content))
-        assert f"is separated by {name}; say so in the contract, source.separator: {separator!r}" in message
+        assert f"is separated by {name}; say so (separator: {separator!r})" in message
         contract_file = csv(content, ('.csv"}', f'.csv", separator: {declared}}}'))
         assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
 
@@ -971,7 +971,7 @@ class TestSeparatorsAndEncodings:
         people = changed(disease=["flu", "Ménière", "gout"])
         content, values = people.write_csv().encode(encoding), ("gout, none]", "gout, Ménière]")
         message = refusal(csv(content, values))
-        assert f"is not written in UTF-8, and may be {likely}; say so as source.encoding" in message
+        assert f"is not written in UTF-8, and may be {likely}; say so (encoding: {likely})" in message
         assert "Ménière" not in message
         contract_file = csv(content, values, ('.csv"}', f'.csv", encoding: {encoding}}}'))
         assert read_snapshot(contract_file, RELEASE)["value"].to_list() == ["flu", "Ménière", "gout"]
@@ -989,7 +989,7 @@ class TestSeparatorsAndEncodings:
         content = PEOPLE.write_csv().encode()
         odd = content if len(content) % 2 else content[:-1]
         message = refusal(csv(odd, ('.csv"}', '.csv", encoding: utf-16}')))
-        assert "is not written in utf-16; correct source.encoding" in message
+        assert "is not written in utf-16; correct encoding" in message
 
     def test_a_byte_order_mark_is_no_part_of_a_name(self, csv):
         content = "\ufeff".encode() + PEOPLE.write_csv().encode()
