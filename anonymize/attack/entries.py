@@ -10,7 +10,6 @@ from republish.anonymize.attack.finding import Count
 from republish.anonymize.columns import VALUE
 from republish.anonymize.contract import CategoryAttribute, Schema
 from republish.anonymize.contract.combined import values_of
-from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.formats import Format
 from republish.anonymize.people.codes import encode
 
@@ -54,9 +53,8 @@ def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schem
     for column, attribute in schema.attributes():
         ends = [f"{column}_low", f"{column}_high"]
         if isinstance(attribute, CategoryAttribute):
-            labels = [*attribute.labels, *([MISSING] if attribute.publishes_missing else [])]
             for entry in {column, *ends} & set(entries):
-                yield ~pl.col(entry).is_in(labels)
+                yield ~pl.col(entry).is_in(attribute.in_tables)
         if set(ends) <= set(entries):
             low, high = (encode(pl.col(end), attribute) for end in ends)
             yield (low > high).fill_null(value=False)

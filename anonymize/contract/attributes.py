@@ -127,7 +127,17 @@ class CategoryAttribute(ColumnOfPeople):
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels in the order of their codes, which begin with 0."""
+        return self.in_source
+
+    @property
+    def in_source(self) -> tuple[str, ...]:
+        """The labels that a snapshot may have."""
         return self.order or tuple(path[0] for path in self.hierarchy or ())
+
+    @property
+    def in_tables(self) -> tuple[str, ...]:
+        """The labels that published tables may have: that of missing values, too, if it is published."""
+        return (*self.in_source, *([MISSING] if self.publishes_missing else ()))
 
     @field_validator("order")
     @classmethod
@@ -180,12 +190,12 @@ class CategoryColumn(CategoryAttribute):
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels in the order of their codes; that of missing values comes last, if it is published."""
-        return (*super().labels, *([MISSING] if self.publishes_missing else ()))
+        return self.in_tables
 
     @property
     def paths(self) -> Paths:
         """One path `leaf, …, root` per label; without a hierarchy, the root is ANY."""
-        paths = self.hierarchy or tuple((label, "ANY") for label in super().labels)
+        paths = self.hierarchy or tuple((label, "ANY") for label in self.in_source)
         root, depth = paths[0][-1], len(paths[0])
         return (*paths, *([(MISSING,) * (depth - 1) + (root,)] if self.publishes_missing else ()))
 

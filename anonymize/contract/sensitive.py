@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import polars as pl
@@ -52,6 +52,10 @@ class Sensitive(ColumnOfPeople):
     def columns(self) -> tuple[Sensitive, ...]:
         """The columns it consists of: this one."""
         return (self,)
+
+    def with_columns(self, columns: Sequence[Sensitive]) -> Sensitive:
+        """The same attribute of other columns, as many as it has."""
+        return columns[0]
 
     @property
     def is_several(self) -> bool:
@@ -230,6 +234,10 @@ class SensitiveColumns(Sensitive):
         """The columns it consists of."""
         return self.of
 
+    def with_columns(self, columns: Sequence[Sensitive]) -> Sensitive:
+        """The same attribute of other columns, as many as it has."""
+        return self.model_copy(update={"of": tuple(columns)})
+
     @property
     def is_several(self) -> bool:
         """True: it is the combination of several columns' values."""
@@ -274,13 +282,14 @@ def with_level(sensitive: Sensitive, name: str, level: int) -> Sensitive:
     pydantic.ValidationError
         If that is none of the column's levels.
     """
-    columns: list[dict[str, Any]] = [
-        one.model_dump(exclude={"values"}) | {"level": level} if one.name == name else one.model_dump()
-        for one in sensitive.columns
-    ]
-    if sensitive.is_several:
-        return SensitiveColumns.model_validate(columns)
-    return Sensitive.model_validate(columns[0])
+    return sensitive.with_columns(
+        [
+            Sensitive.model_validate(one.model_dump(exclude={"values"}) | {"level": level})
+            if one.name == name
+            else one
+            for one in sensitive.columns
+        ]
+    )
 
 
 def one_or_several(

@@ -12,7 +12,6 @@ import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, ROW_NAME, exactly
 from republish.anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
-from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.people.rows import has_several_rows
 
 OUTSIDE = "outside all bins"
@@ -97,9 +96,7 @@ def _attribute(column: str, attribute: QuasiIdentifier, role: str) -> DeclaredCo
         DeclaredColumn, column, attribute.name, role, dtype=attribute.dtype, written=attribute.kind
     )
     if isinstance(attribute, CategoryAttribute):
-        labels = tuple(
-            label for label in attribute.labels if label != MISSING or not attribute.publishes_missing
-        )
+        labels = attribute.in_source
         domain = f"{len(labels)} labels"
         inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the others have it
         listed = "order" if attribute.order else HIERARCHY

@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from republish.anonymize.contract import Contract, Product, QuasiIdentifier, Sensitive
-from republish.anonymize.contract.sensitive import SensitiveColumns
 from republish.anonymize.errors import PublishedFolderError
 from republish.orchestration.audit.read.folders import ReleaseFiles
 from republish.orchestration.contracts.contract_file import ContractFile
@@ -81,10 +80,7 @@ def _sensitive(sensitive: Sensitive, told: Any) -> Sensitive:
     """The sensitive columns with the values that a data package lists, and its rule for missing ones."""
     told = told if isinstance(told, list) else [told]
     columns = [_with_values(one, its) for one, its in zip(sensitive.columns, told, strict=True)]
-    if not sensitive.is_several:
-        return columns[0]
-    assert isinstance(sensitive, SensitiveColumns)
-    return sensitive.model_copy(update={"of": tuple(columns)})
+    return sensitive.with_columns(columns)
 
 
 def _with_values(sensitive: Sensitive, told: Mapping[str, Any]) -> Sensitive:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from republish.anonymize.contract import CategoryAttribute, DateAttribute, NumberAttribute, Product, Sensitive
-from republish.anonymize.contract.scalars import MISSING, WordedColumn
+from republish.anonymize.contract.scalars import WordedColumn
 from republish.anonymize.formats import Format
 from republish.anonymize.formats.format import RELEASE, PublishedColumn
 from republish.anonymize.people.rows import as_counted, counted_in, has_several_rows
@@ -229,8 +229,7 @@ def _values(declared: Any, kind: str) -> dict[str, Any]:
     if declared is None:
         return {"minimum": 1} if kind == "Int64" else {}
     if isinstance(declared, CategoryAttribute):
-        labels = dict.fromkeys([*declared.labels, *([MISSING] if declared.publishes_missing else [])])
-        return {} if getattr(declared, "keep", True) is False else {"enum": list(labels)}
+        return {} if getattr(declared, "keep", True) is False else {"enum": list(declared.in_tables)}
     if hasattr(declared, "domain"):
         if kind == "String":
             return {}
