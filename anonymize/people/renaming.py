@@ -13,6 +13,8 @@ NEARLY_ALL = 0.9
 """The share of a value's people, of those who stayed, that must have moved together."""
 FEWEST_TO_A_NEW_VALUE = 2
 """So many people make a renaming of a move to values that nobody had: one person's value may just change."""
+MOST_OF_A_SPLIT = 0.5
+"""The share of a value's people who must have moved to several new values, where others keep the old one."""
 FEWEST_TO_A_KNOWN_VALUE = 5
 """So many people make a renaming of a move to one value that others had before, as after a merge of two."""
 
@@ -54,7 +56,8 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
 
     A value that nobody carries any more is suspected if at least `NEARLY_ALL` of the people who carried it
     and are still in the table moved to values that nobody carried before (a renaming, a split, or a merge
-    under a new name), or to one and the same value of others (a merge into that one).
+    under a new name), or to one and the same value of others (a merge into that one). A value that some still
+    carry is suspected if more than `MOST_OF_A_SPLIT` moved to at least two values that nobody carried before.
 
     `moved` is what `moves` counted; rows of several parts of the people may stand one below the other.
 
@@ -63,16 +66,18 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         `gone`: a value of `before`; `became`: what they carry now, the most frequent first (list; no value
         that only one of them carries); `people`: how many of them moved so; `stayed`: how many who carried
-        it are in both tables; `is_new`: whether nobody carried it before. Sorted by `gone`.
+        it are in both tables; `is_new`: whether nobody carried it before; `is_kept`: whether some still carry
+        it. Sorted by `gone`.
     """
-    carried = moved.drop_nulls("people").filter(
-        ~pl.col("gone").is_in(moved["became"].drop_nulls().unique().implode())
+    carried = moved.drop_nulls("people").with_columns(
+        is_kept=pl.col("gone").is_in(moved["became"].drop_nulls().unique().implode())
     )
     is_new = ~pl.col("became").is_in(moved["gone"].drop_nulls().unique().implode())
-    moved = carried.group_by("gone", "became", is_new.alias("is_new")).agg(pl.col("people").sum())
+    moved = carried.group_by("gone", "became", "is_kept", is_new.alias("is_new")).agg(pl.col("people").sum())
     ways = moved.sort("people", "became", descending=[True, False]).group_by("gone", maintain_order=True)
     is_shared = pl.col("people") >= FEWEST_TO_A_NEW_VALUE
     found = ways.agg(
+        is_kept=pl.col("is_kept").first(),
         stayed=pl.col("people").sum(),
         to_new=pl.col("people").filter("is_new").sum(),
         to_known=pl.col("people").filter(~pl.col("is_new")).max().fill_null(0),
@@ -80,8 +85,12 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
         known=pl.col("became").filter(~pl.col("is_new")).head(1),
     )
     enough = pl.col("stayed") * NEARLY_ALL
+    is_split = (pl.col("new").list.len() > 1) & (pl.col("to_new") > pl.col("stayed") * MOST_OF_A_SPLIT)
     is_renamed = (pl.col("new").list.len() > 0) & (pl.col("to_new") >= enough)
-    is_merged = (pl.col("to_known") >= FEWEST_TO_A_KNOWN_VALUE) & (pl.col("to_known") >= enough)
+    is_renamed = pl.when("is_kept").then(is_split).otherwise(is_renamed)
+    is_merged = (
+        ~pl.col("is_kept") & (pl.col("to_known") >= FEWEST_TO_A_KNOWN_VALUE) & (pl.col("to_known") >= enough)
+    )
     return (
         found.filter(is_renamed | is_merged)
         .select(
@@ -90,6 +99,7 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
             people=pl.when(is_renamed).then("to_new").otherwise("to_known").cast(pl.Int64),
             stayed=pl.col("stayed").cast(pl.Int64),
             is_new=is_renamed,
+            is_kept="is_kept",
         )
         .sort("gone")
     )
@@ -103,11 +113,14 @@ def describe_renamings(suspected: pl.DataFrame, counted: str = "people") -> list
     """
     those = "people who" if counted == "people" else f"{counted} that"
     said = []
-    for gone, became, people, stayed, _ in suspected.iter_rows():
+    for gone, became, people, stayed, _, is_kept in suspected.iter_rows():
         shown = ascii if twins(pl.Series([gone, *became])) else repr
+        whose = f"{people:,} of the {stayed:,} {those} had"
+        values = " or ".join(map(shown, became))
         said.append(
-            f"Nobody has {shown(gone)} any more, and {people:,} of the {stayed:,} {those} had it now have"
-            f" {' or '.join(map(shown, became))}"
+            f"{whose} {shown(gone)} now have {values}, which nobody had: it looks split"
+            if is_kept
+            else f"Nobody has {shown(gone)} any more, and {whose} it now have {values}"
         )
     return said
 
@@ -119,6 +132,6 @@ def declarable(suspected: pl.DataFrame) -> dict[str, str]:
     several = suspected["became"].explode()
     return {
         gone: became[0]
-        for gone, became, *_, is_new in suspected.iter_rows()
+        for gone, became, _people, _stayed, is_new, _is_kept in suspected.iter_rows()
         if is_new and len(became) == 1 and (several == became[0]).sum() == 1
     }

@@ -365,7 +365,10 @@ def _way_out(renamed: pl.DataFrame, contract: Product) -> str:
     if declared and contract.sensitive is not None and contract.sensitive.is_several:
         ways = ["write renamed under its column in sensitive, {own name: the source's}"]
     if len(declared) < renamed.height:
-        ways.append("where a value was split, merged or recoded as a number, undo that in the source")
+        ways.append(
+            "where a value was split, merged or recoded as a number, undo that in the source, or publish the"
+            " level above (sensitive.hierarchy, level) in a series that supersedes this one"
+        )
     return (
         f"{'; '.join(describe_renamings(renamed, counted_in(contract)))}. Two names of one value give away"
         f" the people who have it: if it is the same value, {', and '.join(ways)}."

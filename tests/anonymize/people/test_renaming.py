@@ -49,7 +49,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_suspected(case):
     now, expected = CASES[case]
-    assert suspected_renamings(moves(BEFORE, now)).drop("is_new").rows() == expected
+    assert suspected_renamings(moves(BEFORE, now)).drop("is_new", "is_kept").rows() == expected
 
 
 def test_nothing_is_suspected_of_a_first_snapshot():
@@ -59,7 +59,7 @@ def test_nothing_is_suspected_of_a_first_snapshot():
 def test_numbers_are_values_too():
     before, now = ([0, 1, 2], [7, 7, 7]), ([0, 1, 2], [9, 9, 9])
     tables = (pl.DataFrame({"pseudonym": who, "value": values}) for who, values in (before, now))
-    assert suspected_renamings(moves(*tables)).rows() == [(7, [9], 3, 3, True)]
+    assert suspected_renamings(moves(*tables)).rows() == [(7, [9], 3, 3, True, False)]
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,24 @@ def test_values_that_look_the_same_are_told_apart():
     (said,) = describe_renamings(suspected_renamings(moves(*tables)))
     assert "Nobody has 'caf\\xe9' any more" in said
     assert said.endswith("now have 'cafe\\u0301'")
+
+
+def test_a_value_that_some_keep_looks_split_if_most_have_several_new_ones():
+    codes = ["K58"] * 18 + ["flu"] * 10
+    split = ["K58"] * 3 + ["K58.1", "K58.2", "K58.8"] * 5 + ["flu"] * 10
+    tables = [
+        pl.DataFrame({"pseudonym": [bytes([at]) for at in range(28)], "value": values})
+        for values in (codes, split)
+    ]
+    suspected = suspected_renamings(moves(*tables))
+    assert suspected["people"].to_list() == [15]
+    assert declarable(suspected) == {}
+    (said,) = describe_renamings(suspected)
+    assert said == (
+        "15 of the 18 people who had 'K58' now have 'K58.1' or 'K58.2' or 'K58.8', which nobody had:"
+        " it looks split"
+    )
+    few = tables[1].with_columns(
+        pl.when(pl.int_range(28) < 10).then(pl.lit("K58")).otherwise("value").alias("value")
+    )
+    assert suspected_renamings(moves(tables[0], few)).is_empty()  # most of them keep it
