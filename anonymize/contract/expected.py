@@ -26,8 +26,6 @@ MOVED = "moved"
 """The measure of people who have another value of a quasi-identifier."""
 MOST_EXTENDED, FEWEST_EXTENDED = 0.01, 5
 """The share of people who may look like that, and so few such people say nothing."""
-MOST_ALIKE = 0.01
-"""The share of people who may be alike so."""
 MOST_OWN, MOST_OWN_CODES, FEWEST_OWN = 0.5, 0.9, 20
 """The share of people who may have a sensitive value that nobody else has; that share where nearly all of
 these values are codes, as diagnoses of a few hundred patients are; and so few such people say nothing."""
@@ -130,13 +128,13 @@ def expected_of_snapshot(
             ("changed", None, figures.changed / max(1, figures.in_both), None, changed),
             (RENAMED, None, float(figures.renamed or 0), None, 0.0),
         ]
+        few = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
+        extended = figures.extended or 0
         if stayed / before >= expect.carried:  # else it is `carried` that is odd
             rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
-            few = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
-            rows.append((EXTENDED, None, float(figures.extended or 0), None, few))
-        rows.append(
-            (ALIKE, None, float(figures.alike or 0), None, max(MOST_ALIKE * people, FEWEST_EXTENDED - 1))
-        )
+            rows.append((EXTENDED, None, float(extended), None, few))
+        if stayed / before < expect.carried or extended <= few:  # else it is asked about already
+            rows.append((ALIKE, None, float(figures.alike or 0), None, few))
     rows += [(MOVED, column, found, None, most) for column, found, most in moved]
     rows += [(LABELS, column, float(codes), None, 0.0) for column, codes in relabelled.items()]
     for column in () if own is None else own.iter_rows(named=True):

@@ -17,12 +17,15 @@ from republish.orchestration.cli.terminal import ask
 from republish.orchestration.cli.terminal import out as terminal
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.contracts.json_schema import schema_text
+from republish.orchestration.contracts.yaml_text import Fault
 from republish.orchestration.drafts.columns import Column
+from republish.orchestration.drafts.domains import is_too_large
 from republish.orchestration.drafts.draft import (
     SCHEMA,
     Draft,
     draft_of,
     product_of,
+    with_faults,
     without_what_cannot_be_read,
 )
 from republish.orchestration.drafts.found import FoundTable, in_database, in_files
@@ -70,9 +73,12 @@ def write_draft(
     found = _relative_to(found, place.parent)
     draft = draft_of(found, roles, product, not_sensitive)
     _refuse_others(place, draft, force=force)
-    _check(place, draft)
+    faults = _faults(place, draft)
+    draft = with_faults(draft, faults)
     write_together(place.parent, {place.name: draft.text, SCHEMA: schema_text(), **draft.files})
     _say(place, found, draft)
+    for key, why in faults:
+        terminal.print(as_data(f"  it is not well formed yet: {key}: {why}"))
 
 
 def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, asks: bool) -> Roles:
@@ -87,6 +93,7 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
         if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
             why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
         raise ContractError("--identifier", [("", why)])
+    _refuse_merged(person, found.name)
     others = [one for one in found.columns if one is not person]
     secret = _named(columns, sensitive, "--sensitive")
     if secret is person:
@@ -108,6 +115,15 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
         )
         raise SnapshotError(f"{found.name}: {why}")
     return roles
+
+
+def _refuse_merged(person: Column, where: str) -> None:
+    """Raise SnapshotError if identifiers are such that neighbours may be one number."""
+    if person.kind == "number" and (not person.is_whole or is_too_large(person.values)):
+        raise SnapshotError(
+            f"{where}: {as_data(person.name)} has numbers with decimals, or of 2^53 and more: as floats,"
+            " neighbours are one number, and people can't be told apart. Write them as text in the source"
+        )
 
 
 def _named(columns: dict[str, Column], name: str | None, option: str) -> Column | None:
@@ -166,14 +182,15 @@ def _refuse_others(place: Path, draft: Draft, *, force: bool) -> None:
         raise ContractError("init", [("", why)])
 
 
-def _check(place: Path, draft: Draft) -> None:
-    """Read the draft as every command would. Raises ContractError if it has a fault."""
+def _faults(place: Path, draft: Draft) -> list[Fault]:
+    """The faults of a draft, read as every command would."""
     with scratch_folder() as folder:
         write_together(folder, {place.name: draft.text, **draft.files})
         try:
             load_contract(folder / place.name)
         except ContractError as error:
-            raise ContractError(str(place), error.faults) from None
+            return [*error.faults]
+    return []
 
 
 def _say(place: Path, found: FoundTable, draft: Draft) -> None:

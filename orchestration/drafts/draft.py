@@ -113,6 +113,12 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
     )
 
 
+def with_faults(draft: Draft, faults: Iterable[tuple[str, str]]) -> Draft:
+    """A draft with a comment on each fault that it still has: by key, and why."""
+    said = "".join(f"{comment(f'{GUESS} {key}: {why}')}\n" for key, why in faults)
+    return replace(draft, text=said + draft.text, guesses=draft.guesses + len([*said.splitlines()]))
+
+
 def product_of(name: str) -> str:
     """A name of a product, of any name.
 

@@ -14,6 +14,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from republish.anonymize.contract import QuerySource
+from republish.anonymize.contract.source import CSV, TYPED
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
 from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together, with_labels
 from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
@@ -33,6 +34,21 @@ UNDATED = (
 RELABELLED = "Codes have other labels in later files: labels are read in place of them."
 NAMED = 5
 """So many files that are not looked at are named."""
+WAYS = {
+    ".por": "pyreadstat.read_por reads it: write the table as .parquet",
+    ".sqlite .sqlite3 .db": "write one of its tables as CSV (sqlite3 -header -csv {name} 'SELECT * FROM …')",
+    ".dat .fwf .asc .prn": "if its columns have fixed widths, a program has to cut them (pandas.read_fwf); if"
+    " something stands between them, name it .csv and say so as source.separator",
+    ".txt .tab": "if something stands between its columns, name it .csv, or .tsv if that is a tab",
+    ".xls .xlsb .xlsm .ods .numbers": "save its first sheet as .xlsx",
+    ".json .jsonl .ndjson": "DuckDB reads it: republish init duckdb: --query"
+    " \"SELECT * FROM read_json('{name}')\"",
+    ".rds .rda .rdata": "write it in R: arrow::write_parquet",
+    ".feather .arrow .ipc .orc .avro": "write it as .parquet",
+    ".mdb .accdb .dbf": "export its table as .csv",
+    ".zip .bz2 .xz .7z .rar .tar .tgz": "unpack it; a CSV file alone may be packed as .gz or .zst",
+}
+"""By the endings of files that are no source, how to get there."""
 TABLES = (
     "SELECT table_schema, table_name FROM information_schema.tables"
     " WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1, 2"
@@ -72,10 +88,8 @@ def in_files(file: Path) -> FoundTable:
     """
     if file.is_dir():
         file = _first_of(file)
-    if file.is_file() and _is_database(file):
-        raise SnapshotError(
-            f"{file}: is a database, and no file of one table: name it duckdb:///{file.absolute()}"
-        )
+    if file.is_file():
+        _refuse_other_kind(file)
     dated = dated_files(file) if file.is_file() else None
     files = {today(): file} if dated is None else dated.files
     tables: dict[str, pl.DataFrame] = {}
@@ -136,6 +150,20 @@ def _is_database(file: Path) -> bool:
     """Whether a file is one of DuckDB."""
     with file.open("rb") as stream:
         return stream.read(12)[8:] == b"DUCK"
+
+
+def _refuse_other_kind(file: Path) -> None:
+    """Raise SnapshotError, with how to get there, of a file that can't be a source of one table."""
+    if _is_database(file):
+        raise SnapshotError(
+            f"{file}: is a database, and no file of one table: name it duckdb:///{file.absolute()}"
+        )
+    if file.name.endswith((*TYPED, *CSV)):
+        return
+    ending = file.suffix.lower()
+    ways = next((way for endings, way in WAYS.items() if ending in endings.split()), None)
+    out = ways.format(name=file.name) if ways else "write its table as .csv or .parquet"
+    raise SnapshotError(f"{file}: source.path must end in {', '.join((*TYPED, *CSV))}; {out}")
 
 
 def _not_looked_at(names: Sequence[str]) -> str:

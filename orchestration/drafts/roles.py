@@ -6,12 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from republish.anonymize.columns import least_of, most_of
 from republish.orchestration.drafts.columns import FEW_LABELS, Column
 from republish.orchestration.drafts.domains import is_too_large
 
 DENSE = 3
 """Whole numbers that are each there once, among so many times as many, number something."""
+DETERMINES = 10
+"""A column says what another one is if so many rows have each of its values, on average, and all agree."""
 FEWEST_VALUES = 4
 """A column with fewer values is hardly what nobody may learn: two values protect nobody."""
 MOST_QUASI_IDENTIFIERS = 8
@@ -39,6 +43,12 @@ login username
 FREE_TEXT = """
 notes comment remark bemerkung kommentar freitext
 """.split()  # noqa: SIM905
+A_WEIGHT = """
+weight weights wt wgt wgts pweight pweights hhweight hhwt perwt fweight aweight gewicht gewichtung
+hochrechnungsfaktor ponderation poids peso pesos repwt
+""".split()  # noqa: SIM905
+OF_EUROPE = re.compile(r"(rb|db|pb)0[4-9]\d|w[gt]h?t?\d*|rep_?wg?ts?_?\d+", re.IGNORECASE)
+"""Names of weights in the surveys of the European Union, and of replicate weights."""
 MAY_BE_KNOWN = """
 age alter birth born dob geburt geburtsdatum geboren sex gender geschlecht zip zipcode plz postcode postal
 city town ort region state county country land bundesland district kreis bezirk nation nationality marital
@@ -134,13 +144,34 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
         and not one.is_constant
         and one.missing * 2 < one.rows
         and not has_word(one, FREE_TEXT)
+        and not is_weight(one)
         and not (one.kind == "number" and is_too_large(one.values))
     ]
     fit.sort(key=lambda one: one.missing > 0)
     called_so = [one for word in MUST_NOT_BE_LEARNT for one in fit if has_word(one, [word])]
     labels = [one for one in fit if one.kind == "category" and not has_word(one, MAY_BE_KNOWN)]
     numbers = [one for one in fit if not has_word(one, MAY_BE_KNOWN)]
-    return next(iter([*called_so, *reversed(labels), *reversed(numbers)]), None)
+    ranked = [*called_so, *reversed(labels), *reversed(numbers)]
+    return next((one for one in ranked if not is_determined(one, columns)), next(iter(ranked), None))
+
+
+def is_weight(column: Column) -> bool:
+    """Whether a column's name says that it says for how many people a row stands."""
+    words = {*A_WEIGHT} & {*words_in(column.name)}
+    return column.kind == "number" and (bool(words) or OF_EUROPE.fullmatch(column.name) is not None)
+
+
+def is_determined(column: Column, others: Sequence[Column]) -> bool:
+    """Whether another column of fewer values says what a column's is: a town, its stratum.
+
+    Whoever knows the other one then knows this one of everybody, whatever is published.
+    """
+    whole = [one for one in others if one is not column and not one.missing and not one.is_constant]
+    return not column.missing and any(
+        pl.DataFrame([one.values.alias("known"), column.values.alias("secret")]).n_unique() == one.distinct
+        for one in whole
+        if one.distinct * DETERMINES <= one.rows and len(one.values) == len(column.values)
+    )
 
 
 def roles_of(
@@ -178,10 +209,16 @@ def _not_published(column: Column, unique: Sequence[str]) -> str | None:
     """Why a column is no quasi-identifier; None if it may be one."""
     if column.name in RESERVED:
         return "has a name that releases use themselves: give it another one in the source"
-    if has_word(column, FREE_TEXT):
-        return "free text, by its name"
-    if names_somebody(column):
-        return "names, addresses or numbers of persons: these are never published"
+    by_name = (
+        (has_word(column, FREE_TEXT), "free text, by its name"),
+        (
+            is_weight(column) and not is_too_large(column.values),
+            "a weight, by its name: estimates of a release count people, and weigh nobody",
+        ),
+        (names_somebody(column), "names, addresses or numbers of persons: these are never published"),
+    )
+    if said := next((why for is_so, why in by_name if is_so), None):
+        return said
     if (column.distinct < 2 or column.is_constant) and column.kind not in ("nothing", "other"):
         return "has one value alone" + (" in each snapshot" if column.distinct > 1 else "")
     if has_word(column, MUST_NOT_BE_LEARNT):

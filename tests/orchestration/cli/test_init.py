@@ -17,12 +17,16 @@ from contextlib import suppress
 import duckdb
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
+from republish.anonymize.errors import SnapshotError
+from republish.orchestration.cli.app import app
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.contracts.yaml_text import parse_yaml
 from republish.orchestration.drafts.columns import column_of
 from republish.orchestration.drafts.dates import schedule_of
-from republish.orchestration.drafts.roles import roles_of
+from republish.orchestration.drafts.found import in_files
+from republish.orchestration.drafts.roles import likely_sensitive, roles_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage import store
 from republish.orchestration.storage.home import Home
@@ -737,3 +741,50 @@ def test_a_draft_that_finds_no_room_leaves_nothing_in_the_way_of_the_next(
     assert list((tmp_path / "out").iterdir()) == []
     monkeypatch.undo()
     assert republish(*draft)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "ending", [".por", ".sqlite", ".dat", ".xls", ".ods", ".json", ".rds", ".txt", ".zip"]
+)
+def test_a_file_that_is_no_source_is_named_with_the_way_there(tmp_path, ending):
+    """Read as CSV, it would have faults of quotation marks and encodings that mean nothing."""
+    (tmp_path / f"people-2024-01-01{ending}").write_bytes(b'\x00"1\xff' * 20)
+    with pytest.raises(SnapshotError, match=r"source\.path must end in \.parquet.*; .{15}"):
+        in_files(tmp_path / f"people-2024-01-01{ending}")
+
+
+def test_weights_and_what_another_column_says_are_not_what_nobody_may_learn():
+    towns = ["Ulm", "Bonn", "Kiel", "Jena"] * 30
+    columns = {
+        "value": ["a", "b", "c", "d", "e"] * 24,
+        "town": towns,
+        "stratum": [town[0] for town in towns],
+        "pweight": [float(len(town)) + ord(town[0]) for town in towns],
+        "rep_wt1": [float(ord(town[0])) for town in towns],
+        "RB050": [float(ord(town[1])) for town in towns],
+    }
+    found = [column_of(name, pl.Series(values)) for name, values in columns.items()]
+    assert likely_sensitive(found).name == "value"
+    person = column_of("id", pl.Series([f"P{at}" for at in range(120)]))
+    roles = roles_of([person, *found], person, found[0], ["id"])
+    assert [one.name for one in roles.quasi_identifiers] == ["town", "stratum"]
+    assert [one.name for one, why in roles.left_out if "a weight" in why] == ["pweight", "rep_wt1", "RB050"]
+
+
+def test_a_fault_of_a_draft_is_a_comment_in_it(tmp_path):
+    rows = [f"{at % 60},{20 + at % 50},{'abcde'[at % 5]}" for at in range(240)]
+    (tmp_path / "visits-2024-01-01.csv").write_text("\n".join(["person_id,age,diagnosis", *rows]) + "\n")
+    words = ["init", str(tmp_path / "visits-2024-01-01.csv"), "--yes", "--not-sensitive", "a"]
+    run = CliRunner().invoke(app, words)
+    assert run.exit_code == 0, run.output
+    text = (tmp_path / "visits.yaml").read_text()
+    assert "# ? sensitive.not_sensitive: " in text.splitlines()[0]
+    assert "it is not well formed yet: sensitive.not_sensitive" in run.output
+
+
+def test_identifiers_that_floating_point_merged_are_refused_first(tmp_path):
+    people = pl.DataFrame({"person": [2.0**53 + 2 * at for at in range(60)], "age": range(60)})
+    people = people.with_columns(diagnosis=pl.Series(["a", "b", "c", "d", "e"] * 12))
+    people.write_parquet(tmp_path / "people-2024-01-01.parquet")
+    run = CliRunner().invoke(app, ["init", str(tmp_path / "people-2024-01-01.parquet"), "--yes"])
+    assert "neighbours are one number" in str(run.exception)
