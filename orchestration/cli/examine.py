@@ -30,7 +30,7 @@ from republish.orchestration.series.predecessor import predecessor_of
 from republish.orchestration.series.recorded import verify_published
 from republish.orchestration.series.release_record import ReleaseRecord
 from republish.orchestration.series.series import Series
-from republish.orchestration.snapshots.labels import LABELS_STATED
+from republish.orchestration.snapshots.labels import LABELS_STATED, describe_reasons
 from republish.orchestration.snapshots.missing import in_words
 from republish.orchestration.snapshots.no_answer import advice_on_no_answers
 from republish.orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
@@ -341,6 +341,8 @@ def _say_advice(tried: Series, release: str, taken: Taken, say: Say, show: Say) 
     people, some = taken.people, first_shard(tried, tried.private(release))
     for sentence in lumpy_columns(some, tried.contract):
         say(f"  {release}: advice: {sentence}")
+    for sentence in describe_reasons(taken.stated):
+        say(f"  {release}: {sentence}")
     labels = taken.stated.get(LABELS_STATED, {})
     for sentence in advice_on_no_answers(some, tried.contract, labels, counted_in(tried.contract)):
         say(f"  {release}: advice: {sentence}")

@@ -46,6 +46,8 @@ class Column:
     """What else it might be, in words; empty where that is clear."""
     bounds: Mapping[str, int | float] = field(default_factory=dict)
     """The words in it that are bounds, and the number that each is read as."""
+    beyond: Mapping[str, int] = field(default_factory=dict)
+    """How many rows have which of them."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """What its codes mean, where a statistics program says it."""
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -154,9 +156,12 @@ def _with_bounds(name: str, text: pl.Series, rows: int, words: tuple[str, ...]) 
     if found.kind != "number":
         return None
     bounds = bounds_in(text, is_whole=found.is_whole)
-    beyond = text.filter(text.is_in(list(bounds))).replace_strict(bounds, return_dtype=found.values.dtype)
+    words_beyond = text.filter(text.is_in(list(bounds)))
+    beyond = words_beyond.replace_strict(bounds, return_dtype=found.values.dtype)
+    rows_of = dict(words_beyond.value_counts(sort=True).iter_rows())
     no_values = tuple(sorted({*words, *found.no_values}))
-    return replace(found, values=found.values.append(beyond), rows=rows, no_values=no_values, bounds=bounds)
+    values = found.values.append(beyond)
+    return replace(found, values=values, rows=rows, no_values=no_values, bounds=bounds, beyond=rows_of)
 
 
 def _others(text: pl.Series, kind: str) -> pl.Series:

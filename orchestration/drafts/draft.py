@@ -246,7 +246,8 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
 
 def _explained(column: Column) -> Iterator[str]:
     for word, number in column.bounds.items():
-        yield f"{GUESS} {word} is a bound, and no gap: read as {number}; or make this a category of ranges"
+        rows = f"{column.beyond[word]:,} rows"
+        yield f"{GUESS} {word}, {rows}, is a bound, and no gap: read as {number}; or make it a category"
     codes = labels_of(column)[0] if column.kind == "category" else ()
     yield from explained(column.labels, column.reasons, codes)
     if found := no_answers(column.values, column.labels) if column.labels else {}:

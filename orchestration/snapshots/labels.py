@@ -218,6 +218,13 @@ def describe_relabelled(found: Changed) -> list[str]:
     ]
 
 
+def describe_reasons(stated: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence on each column of which values are missing for a reason; of what is said of a snapshot."""
+    for name, reasons in stated.get(NO_ANSWERS, {}).items():
+        counted = ", ".join(f"{rows:,} {as_data(reason)}" for reason, rows in reasons.items())
+        yield f"{as_data(name)}: missing for a reason: {counted}"
+
+
 def together(stated: Iterable[Labels]) -> dict[str, dict[str, str]]:
     """The labels that codes had last, of those of several snapshots in their order."""
     found: dict[str, dict[str, str]] = {}

@@ -135,7 +135,7 @@ def _statistics(pyreadstat: Any, source: Path | bytes, kind: str, where: str, co
             table = table.with_columns(seconds.iter_columns())
         # None of these programs knows text that is missing: an empty one says so.
         table = table.with_columns(pl.col(pl.String).replace("", None))
-        reasons = _reasons(read, table, kind)
+        reasons = _reasons(read, table, kind, codes.columns)
         labels = about.variable_value_labels | _in_catalogue(pyreadstat, source, about)
         table = _plain(with_dates(table, displays, kind, codes.numbers))
     _check_size(where, Size(table.height, table.width))
@@ -154,18 +154,25 @@ def _in_catalogue(pyreadstat: Any, source: Path | bytes, about: Any) -> dict[str
     return {name: named[one] for name, one in about.variable_to_label.items() if one in named}
 
 
-def _reasons(read: Callable[..., tuple[Any, Any]], table: pl.DataFrame, kind: str) -> dict[str, pl.Series]:
+def _reasons(
+    read: Callable[..., tuple[Any, Any]], table: pl.DataFrame, kind: str, wanted: Collection[str] | None
+) -> dict[str, pl.Series]:
     """By column, the codes of values that are missing for a reason, which the library leaves out else.
 
     SPSS declares them (9, or 97 to 99), Stata and SAS have letters for them (`.a`).
     """
-    gaps = [name for name in table.columns if table[name].has_nulls()]
+    is_declared = kind == ".sav"
+    gaps = [name for name in table.columns if _is(name, wanted) and table[name].has_nulls()]
+    if is_declared:  # Python's own values take much memory: read no more of them than may have a reason
+        declared = read(user_missing=True, metadataonly=True)[1].missing_ranges
+        gaps = [name for name in gaps if name in declared]
+    else:
+        gaps = [name for name in gaps if table.schema[name] != pl.String]
     if kind == ".xpt" or not gaps:
         return {}
     given, about = read(
         usecols=gaps, user_missing=True, disable_datetime_conversion=True, output_format="dict"
     )
-    is_declared = kind == ".sav"
     found = {}
     for name in about.missing_ranges if is_declared else about.missing_user_values:
         if is_declared:

@@ -18,7 +18,7 @@ from republish.orchestration.drafts.found import in_files
 from republish.orchestration.drafts.roles import likely_identifier, likely_sensitive, roles_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.files import read_file
-from republish.orchestration.snapshots.labels import Codes, relabelled
+from republish.orchestration.snapshots.labels import Codes, describe_reasons, relabelled
 from republish.orchestration.snapshots.sources import source_of
 from republish.orchestration.storage.home import Home
 from tests.hospital import make
@@ -202,6 +202,8 @@ def test_a_value_that_is_missing_for_a_reason_is_no_number(tmp_path, written):
     read, _ = read_file(file, "here", codes=(codes := Codes()))
     assert read["town"].to_list() == [1, 2, None, None, None, None]
     assert codes.no_answers["town"] == reasons
+    (said,) = describe_reasons(codes.stated())
+    assert said.startswith("town: missing for a reason: 1 (")
     read, _ = read_file(file, "here", codes=Codes(listed={"town": frozenset({"(refused)"})}))
     assert read["town"].to_list() == listed
 

@@ -122,7 +122,7 @@ def test_a_draft_reads_bounds_and_asks_about_words_for_no_answer(tmp_path):
     person, age, ill = found.columns
     text = draft_of(found, roles_of(found.columns, person, ill, found.unique), "people").text
     assert 'age: {bounds: {"> 89": 90}}' in text
-    assert "? > 89 is a bound, and no gap: read as 90" in text
+    assert "? > 89, 7 rows, is a bound, and no gap: read as 90" in text
     assert "null_values" not in text.split("What nobody")[0]
     assert "missing" not in text.split("What nobody")[0]
     assert "? unknown looks like no value: 40 of 160 rows" in text
