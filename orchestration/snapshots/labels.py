@@ -54,9 +54,12 @@ class Codes:
     def of(cls, schema: Table, source: FileSource) -> Codes:
         """How a contract has the codes of its source read."""
         columns = [one for _, one in (*schema.attributes(), *schema.sensitive_columns())]
-        named = [one for one in columns if isinstance(one, CategoryAttribute) or _has_names(one)]
-        given = {one.name: getattr(one, "labels" if hasattr(one, "order") else "in_source") for one in named}
-        listed = {name: frozenset(filter(_is_reason, values)) for name, values in given.items()}
+        named = [
+            one
+            for one in columns
+            if isinstance(one, CategoryAttribute | Sensitive) and not getattr(one, "bins", ())
+        ]
+        listed = {one.name: frozenset(filter(_is_reason, one.in_source)) for one in named}
         return cls(
             frozenset(one.name for one in columns),
             frozenset(one.name for one in named if source.labels),
@@ -121,10 +124,6 @@ class Codes:
         if differ := relabelled({name: noted}, {name: own}):
             raise SnapshotError(f"{where}: another file of the folder has other labels: {differ[name][0]}")
         noted.update(own)
-
-
-def _has_names(sensitive: Any) -> bool:
-    return isinstance(sensitive, Sensitive) and not sensitive.bins
 
 
 def _is_reason(label: Any) -> bool:
