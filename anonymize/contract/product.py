@@ -382,9 +382,11 @@ class Product(Table, Generic[P_co]):
     @model_validator(mode="after")
     def _check_source_columns(self) -> Self:
         for one in (self.source, *self.sources.values()):
-            declared = one.columns if isinstance(one, FileSource) else {}
-            if unknown := set(declared) - set(self.column_names().values()):
-                raise ValueError(f"source.columns: names {min(unknown)}, which is no column of this contract")
+            for key in ("columns", "names"):
+                declared = getattr(one, key) if isinstance(one, FileSource) else {}
+                if unknown := set(declared) - set(self.column_names().values()):
+                    why = f"source.{key}: names {min(unknown)}, which is no column of this contract"
+                    raise ValueError(why)
         return self
 
     def privacy_digest(self) -> str:

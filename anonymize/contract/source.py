@@ -18,6 +18,7 @@ from republish.anonymize.contract.scalars import (
     Label,
     Number,
     check_releases,
+    repeated,
     shown,
 )
 
@@ -138,6 +139,9 @@ class FileSource(Dialect):
     quarter."""
     columns: dict[Label, Written] = Field(default_factory=dict)
     """Columns that are written in another way than the rest."""
+    names: dict[Label, Label] = Field(default_factory=dict, exclude_if=lambda names: not names)
+    """What the source calls columns of the contract that have another name there: `{born: Birth_Date}`. Not
+    for files of statistics programs."""
     final_newline: StrictBool = Field(default=True, exclude_if=lambda is_there: is_there)
     """Whether a CSV file without a line end after its last line is refused."""
     labels: StrictBool = Field(default=False, exclude_if=lambda is_read: not is_read)
@@ -164,6 +168,14 @@ class FileSource(Dialect):
         '2024/patients_0701.csv'
         """
         return _dated(self.path, release)
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        if self.names and self.path.endswith((*LABELLED, ".xpt")):
+            raise ValueError("names: are for text, Parquet and workbooks; rename the columns in that program")
+        if twice := repeated([*self.names.values()]):
+            raise ValueError(f"names: {twice} is the name of two columns of the contract")
+        return self
 
     @model_validator(mode="after")
     def _check_labels(self) -> Self:

@@ -467,7 +467,7 @@ def _opened(
     codes: Codes,
 ) -> Iterator[OpenedFile]:
     """Open files one after the other. Raises SnapshotError unless they have the same columns."""
-    names = list(schema.column_names().values())
+    names = [source.names.get(name, name) for name in schema.column_names().values()]
     found: list[pl.DataFrame] = []
     for file in files:
         name = where if len(files) == 1 else f"{where}, {file.name}"
@@ -498,6 +498,7 @@ def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
 def _as_declared(piece: ParquetPiece | ReadPiece, schema: Table, source: FileSource, where: str) -> Rows:
     """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
     table = piece.read()
+    table = table.rename({theirs: own for own, theirs in source.names.items() if theirs in table.columns})
     ordered = table.select(
         exactly(*(name for name in schema.column_names().values() if name in table.columns))
     )

@@ -375,6 +375,10 @@ def _missing(name: str, present: Sequence[str], declared: Collection[str]) -> st
     hint = f"; the source has {folded[close[0]]}, is that the one?" if close else ""
     others = [column for column in present if column not in declared]
     if others and not close and len(others) < len(present):  # else the first line may be a person's
-        hint = f"; the contract does not name these of the source: {', '.join(others[:UNNAMED])}"
+        line, listed = on_a_line({"names": {name: "THAT"}})[1:-1], ", ".join(others[:UNNAMED])
+        hint = (
+            f"; the contract does not name these of the source: {listed}. If one is it, write under source,"
+        )
+        hint += f" or sources from a release on: {line}"
     out = "add or rename it in the source, or correct the contract"
     return f"the column {name} is missing: {out}{hint}"

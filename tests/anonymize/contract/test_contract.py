@@ -110,7 +110,7 @@ def test_a_missing_key_is_named(key):
             "source",
             (
                 "decimal, thousands, date_format, null_values, bounds, separator, encoding, path, columns,"
-                " final_newline, labels"
+                " names, final_newline, labels"
             ),
         ),
         ("releases", "first, cron, last"),

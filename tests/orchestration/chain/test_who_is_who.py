@@ -14,6 +14,7 @@ from republish.orchestration.rights.find import find
 from republish.orchestration.rights.forget import forget
 from republish.orchestration.snapshots.crosswalks import crosswalk
 from republish.orchestration.snapshots.rekeyed import count_alike, form_of_change
+from republish.orchestration.snapshots.sources import read_snapshot, source_of
 from tests.hospital import RELEASES, audited, make
 
 FIRST, SECOND, THIRD = RELEASES
@@ -211,3 +212,26 @@ def test_the_form_of_a_change_of_identifiers_is_said(words):
     assert form_of_change(gone, gone.with_columns(text=CHANGES[words](pl.col("text")))) == words
     others = pl.Series([f"{number:012x}" for number in np.random.default_rng(5).integers(0, 2**45, 60)])
     assert form_of_change(gone, gone.with_columns(text=others)) is None
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_with_new_names_are_read_by_them(hospital, home, kind):
+    """Also where two columns have each other's names."""
+    names = {"patient_id": "Person ID", "age": "sex", "sex": "Age"}
+    hospital.declare(
+        source={"path": f"{kind}/{{release}}.{kind}"},
+        sources={THIRD: {"names": names, "final_newline": False}},
+    )
+    (hospital.folder / kind).mkdir()
+    people = hospital.snapshot(THIRD)
+    renamed, file = people.rename(names), hospital.folder / kind / f"{THIRD}.{kind}"
+    renamed.write_csv(file) if kind == "csv" else renamed.write_parquet(file)
+    read = read_snapshot(source_of(load_contract(hospital.contract), THIRD))
+    assert sorted(read["identifier"]) == sorted(people["patient_id"])
+    ages = dict(people.select("patient_id", "age").iter_rows())
+    assert all(ages[name] == age for name, age in read.select("identifier", "qi_0").iter_rows())
+    hospital.declare(source={"path": f"{kind}/{{release}}.{kind}"})
+    with pytest.raises(
+        SnapshotError, match=r"the column patient_id is missing.* names: \{patient_id: THAT\}"
+    ):
+        read_snapshot(source_of(load_contract(hospital.contract), THIRD))
