@@ -16,6 +16,14 @@ from republish.anonymize.columns import entries
 
 STATA = re.compile(r"%-?t?([dwmqhy])")
 """The beginning of a display of Stata; the letter is the period that is counted since 1960."""
+STATA_MOMENTS = re.compile(r"%-?t([cC])")
+"""The beginning of a display of a moment: milliseconds since 1960, of C with leap seconds."""
+LEAP_SECONDS = (
+    "1972-07 1973-01 1974-01 1975-01 1976-01 1977-01 1978-01 1979-01 1980-01 1981-07 1982-07 1983-07 1985-07"
+    " 1988-01 1990-01 1991-01 1992-07 1993-07 1994-07 1996-01 1997-07 1999-01 2006-01 2009-01 2012-07 2015-07"
+    " 2017-01"
+)
+"""The months that began after one (IERS, Bulletin C)."""
 A_YEAR = {"w": 52, "m": 12, "q": 4, "h": 2}
 """How many of them make a year of Stata: its last week has eight days or nine."""
 SAS_DAYS = re.compile(
@@ -24,8 +32,8 @@ SAS_DAYS = re.compile(
     re.IGNORECASE,
 )
 """Displays of SAS for a day."""
-SAS_MOMENTS = re.compile(r"DT(DATE|MONYY|YEAR|YYQC|WKDATX)\d*(\.\d*)?", re.IGNORECASE)
-"""Those that show the day of a moment: pyreadstat takes the seconds of DTDATE for days."""
+SAS_MOMENTS = re.compile(r"(DT(DATE|MONYY|YEAR|YYQC|WKDATX)|NLDATM[A-Z]*)\d*(\.\d*)?", re.IGNORECASE)
+"""Those that show a moment, or its day: pyreadstat takes the seconds of DTDATE for days."""
 SPSS_DAYS = re.compile(r"(QYR|MOYR|WKYR)\d+", re.IGNORECASE)
 """Displays of SPSS for a day, which it keeps as seconds since 14 October 1582."""
 EPOCHS = {"sas": dt.date(1960, 1, 1), "spss": dt.date(1582, 10, 14)}
@@ -33,9 +41,12 @@ LATEST = dt.date(9999, 12, 31)
 A_DAY = 86_400
 
 
-def shown_as_moments(displays: Mapping[str, str | None]) -> list[str]:
-    """The columns of SAS that show the day of a moment, and have to be read as numbers."""
-    return [name for name, display in displays.items() if SAS_MOMENTS.fullmatch(display or "")]
+def shown_as_moments(displays: Mapping[str, str | None], kind: str) -> list[str]:
+    """The columns of SAS and Stata that show a moment, or a part of it, and have to be read as numbers."""
+    if kind == ".dta":
+        return [name for name, display in displays.items() if STATA_MOMENTS.match(display or "")]
+    is_sas = kind in (".sas7bdat", ".xpt")
+    return [name for name, display in displays.items() if is_sas and SAS_MOMENTS.fullmatch(display or "")]
 
 
 def with_dates(
@@ -66,7 +77,10 @@ def with_dates(
 def _dates(column: pl.Series, display: str, kind: str, *, is_number: bool) -> pl.Series | None:
     """The dates of a column; None if it is shown otherwise, or has a number that is no date."""
     number = pl.lit(column).cast(pl.Float64)
-    if kind == ".dta":
+    if kind == ".dta" and (moment := STATA_MOMENTS.match(display)):
+        seconds = _without_leap_seconds(number / 1000) if moment[1] == "C" else number / 1000
+        dates, is_whole = _moment(seconds), number.is_not_null()
+    elif kind == ".dta":
         found = STATA.match(display)
         if found is None or (found[1] == "y" and is_number):
             return None
@@ -76,8 +90,7 @@ def _dates(column: pl.Series, display: str, kind: str, *, is_number: bool) -> pl
             return None
         dates, is_whole = _day(number / A_DAY, "spss"), number.is_not_null()
     elif SAS_MOMENTS.fullmatch(display):
-        moments = ((number * 1_000_000).round().cast(pl.Int64, strict=False)).cast(pl.Duration("us"))
-        return pl.select(pl.lit(EPOCHS["sas"]).cast(pl.Datetime("us")) + moments).to_series()
+        dates, is_whole = _moment(number), number.is_not_null()
     elif SAS_DAYS.fullmatch(display):
         dates, is_whole = _day(number, "sas"), number == number.floor()
     else:
@@ -91,6 +104,20 @@ def _day(days: pl.Expr, program: str) -> pl.Expr:
     since = days.floor() + epoch
     last = (LATEST - dt.date(1970, 1, 1)).days
     return pl.when(since.abs() <= last).then(since).cast(pl.Int32, strict=False).cast(pl.Date)
+
+
+def _moment(seconds: pl.Expr) -> pl.Expr:
+    """Seconds since 1960 as moments, to the microsecond."""
+    last = (LATEST - EPOCHS["sas"]).days * A_DAY
+    since = pl.when(seconds.abs() <= last).then(seconds * 1_000_000).round().cast(pl.Int64)
+    return pl.lit(EPOCHS["sas"]).cast(pl.Datetime("us")) + since.cast(pl.Duration("us"))
+
+
+def _without_leap_seconds(seconds: pl.Expr) -> pl.Expr:
+    """Seconds since 1960 in days of 86,400; a leap second (23:59:60) is read as the one before it."""
+    starts = [dt.date.fromisoformat(f"{month}-01") - EPOCHS["sas"] for month in LEAP_SECONDS.split()]
+    passed = [seconds >= start.days * A_DAY + earlier for earlier, start in enumerate(starts)]
+    return seconds - pl.sum_horizontal(passed)
 
 
 def _of_stata(number: pl.Expr, period: str) -> pl.Expr:

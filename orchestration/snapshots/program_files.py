@@ -128,11 +128,8 @@ def _stated(pyreadstat: Any, source: Path | bytes, kind: str) -> Size:
 def _statistics(pyreadstat: Any, source: Path | bytes, kind: str, where: str, codes: Codes) -> pl.DataFrame:
     with _readable(where, kind):
         read = partial(_reader(pyreadstat, source, kind), output_format="polars", row_limit=limits().rows + 1)
-        table, about = read()
-        displays = about.original_variable_types
-        if moments := [name for name in shown_as_moments(displays) if kind in (".sas7bdat", ".xpt")]:
-            seconds = read(usecols=moments, disable_datetime_conversion=True)[0]
-            table = table.with_columns(seconds.iter_columns())
+        displays = read(metadataonly=True)[1].original_variable_types
+        table, about = _table(read, list(displays), shown_as_moments(displays, kind))
         # None of these programs knows text that is missing: an empty one says so.
         table = table.with_columns(pl.col(pl.String).replace("", None))
         reasons = _reasons(read, table, kind, codes.columns)
@@ -140,6 +137,21 @@ def _statistics(pyreadstat: Any, source: Path | bytes, kind: str, where: str, co
         table = _plain(with_dates(table, displays, kind, codes.numbers))
     _check_size(where, Size(table.height, table.width))
     return codes.read(table, labels_of(labels), reasons, where)
+
+
+def _table(read: Callable[..., tuple[Any, Any]], names: list[str], moments: list[str]) -> tuple[Any, Any]:
+    """The table, with moments as numbers, and what the file says about it.
+
+    The library takes some moments for days, or for times of a day, and fails where there is no such day.
+    """
+    if not moments:
+        return read()
+    table, about = read(usecols=moments, disable_datetime_conversion=True)
+    if others := [name for name in names if name not in moments]:
+        rest, about = read(usecols=others)
+        read_columns = {column.name: column for column in (*table.iter_columns(), *rest.iter_columns())}
+        table = pl.DataFrame([read_columns[name] for name in names])
+    return table, about
 
 
 def _in_catalogue(pyreadstat: Any, source: Path | bytes, about: Any) -> dict[str, dict[Any, str]]:

@@ -158,13 +158,47 @@ def test_a_file_of_a_statistics_program(tmp_path, ending):
 def test_a_moment_that_sas_shows_as_a_day(tmp_path):
     """Its seconds are no days."""
     pyreadstat = pytest.importorskip("pyreadstat")
-    table = pl.DataFrame({"seen": [0.0, 23_000 * 86_400.0, None, 1.5], "day": [0.0, 23_000.0, None, 1.0]})
+    table = pl.DataFrame({"seen": [0.0, 25_600 * 86_400.0, None, 1.5], "day": [0.0, 23_000.0, None, 1.0]})
     displays = {"seen": "DTDATE9", "day": "DATE9"}
     pyreadstat.write_xport(table, str(tmp_path / "visits.xpt"), variable_format=displays)
     read, _ = read_file(tmp_path / "visits.xpt", "here")
-    moments = ["1960-01-01 00:00:00.000", "2022-12-21 00:00:00.000", None, "1960-01-01 00:00:01.500"]
+    moments = ["1960-01-01 00:00:00.000", "2030-02-02 00:00:00.000", None, "1960-01-01 00:00:01.500"]
     assert read["seen"].dt.to_string("%F %T%.3f").to_list() == moments
     assert read["day"].to_list() == [dt.date(1960, 1, 1), dt.date(2022, 12, 21), None, dt.date(1960, 1, 2)]
+
+
+STATA_MOMENTS = {
+    "%tc": (1_893_456_000_000, "2020-01-01 00:00:00.000"),
+    "%tcNN/DD/CCYY": (1_893_456_000_000, "2020-01-01 00:00:00.000"),
+    "%-tcCCYY-NN-DD_HH:MM": (-1, "1959-12-31 23:59:59.999"),
+    "%tcHH:MM": (1_893_456_060_000, "2020-01-01 00:01:00.000"),
+    "%tC": (1_893_456_000_000 + 27_000, "2020-01-01 00:00:00.000"),
+    "%tCHH:MM:SS": (-1, "1959-12-31 23:59:59.999"),
+    "%-tC": (394_415_999_500, "1972-06-30 23:59:59.500"),
+    "%tC..": (394_416_000_500, "1972-06-30 23:59:59.500"),  # its leap second, 23:59:60.5
+    "%tCCCYY": (394_416_001_500, "1972-07-01 00:00:00.500"),
+}
+"""How Stata shows a number, a number, and the moment that it is. %tC counts leap seconds, 27 until 2020."""
+
+
+@pytest.mark.parametrize("display", STATA_MOMENTS)
+def test_a_moment_of_stata_is_read_however_it_is_shown(tmp_path, display):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    number, moment = STATA_MOMENTS[display]
+    table = pl.DataFrame({"seen": [float(number), None], "age": [34.0, 35.0]})
+    pyreadstat.write_dta(table, str(tmp_path / "x.dta"), variable_format={"seen": display})
+    read, _ = read_file(tmp_path / "x.dta", "here")
+    assert read["seen"].dt.to_string("%F %T%.3f").to_list() == [moment, None]
+
+
+@pytest.mark.parametrize(("ending", "display"), [("dta", "%tc"), ("dta", "%tC"), ("xpt", "DTDATE9")])
+def test_a_number_after_the_year_9999_is_no_moment(tmp_path, ending, display):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    write = pyreadstat.write_dta if ending == "dta" else pyreadstat.write_xport
+    later = 4e14 if ending == "dta" else 4e11
+    table = pl.DataFrame({"seen": [0.0, later]})
+    write(table, str(tmp_path / f"x.{ending}"), variable_format={"seen": display})
+    assert read_file(tmp_path / f"x.{ending}", "here")[0]["seen"].to_list() == [0, later]
 
 
 def test_a_spreadsheet(tmp_path):
@@ -189,6 +223,7 @@ PERIODS = {
     "YYQ6": (-1, "1959-12-31"),
     "WORDDATE18": (22_000, "2020-03-26"),
     "DTMONYY7": (86_400, "1960-01-02"),
+    "NLDATM20": (86_400, "1960-01-02"),
     "MOYR8": (13_809_052_800, "2020-05-17"),
     "QYR6": (13_809_052_800, "2020-05-17"),
     "WKYR10": (13_809_052_800, "2020-05-17"),
