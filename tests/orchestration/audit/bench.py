@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -123,9 +123,11 @@ def table(*, k: int | None = None, l: int | None = None, m: int | None = None, r
     return Table([release() for _ in range(releases)], mapping, principle)
 
 
-def audited(tried: Table, spelling: str, folder: Any, sets: int = 0) -> Findings | PublishedFolderError:
+def audited(
+    tried: Table, spelling: str, folder: Any, sets: int = 0, towns: Sequence[str] = TOWNS
+) -> Findings | PublishedFolderError:
     """What an audit finds of a series in a spelling, or why it refuses it."""
-    write(tried, spelling, folder, sets)
+    write(tried, spelling, folder, sets, towns)
     declared = read_contract(folder / "contract.yaml", is_promised_elsewhere=tried.principle is None)
     foreign = load_mapping(folder / "mapping.yaml", declared.contract)
     series = find_series([folder / "published"], foreign)
@@ -138,7 +140,7 @@ def audited(tried: Table, spelling: str, folder: Any, sets: int = 0) -> Findings
     return found
 
 
-def write(tried: Table, spelling: str, folder: Any, sets: int = 0) -> None:
+def write(tried: Table, spelling: str, folder: Any, sets: int = 0, towns: Sequence[str] = TOWNS) -> None:
     """Write a series with its truth, contract and mapping into a folder."""
     for part in ("published", "truth"):
         (folder / part).mkdir(parents=True, exist_ok=True)
@@ -154,7 +156,7 @@ def write(tried: Table, spelling: str, folder: Any, sets: int = 0) -> None:
         "identifier": "name",
         "quasi_identifiers": [
             {"name": "age", "kind": "number", "domain": [*AGE_DOMAIN]},
-            {"name": "town", "kind": "category", "order": [*TOWNS]},
+            {"name": "town", "kind": "category", "order": [*towns]},
         ],
         "sensitive": {"name": "value"},
     }
