@@ -151,7 +151,9 @@ def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
         )
         for release in series.releases
         if release.renamed is not None
-        for gone, became, people, stayed, _ in release.renamed.iter_rows()
+        for gone, became, people, stayed in release.renamed.select(
+            "gone", "became", "people", "stayed"
+        ).iter_rows()
     ]
 
 
