@@ -187,9 +187,10 @@ ALGORITHM = Gap(
     " people, and on tiny instances in the software's own tests and benchmarks.",
 )
 OWN_ALGORITHM = Gap(
-    "Values that another tool's table carries in the numbers of groups or the ends of intervals",
-    "which order of a group's values stands behind them, only the tool's algorithm says, and it was not"
-    " attacked.",
+    "Values that another tool's table carries in the order of rows, the numbers of groups or the ends of"
+    " intervals, by a rule that differs from group to group",
+    "only the tool's algorithm says which rule, and it was not attacked. Of the order of rows, every order of"
+    " ranks was tried that all groups of a size share.",
 )
 LEFT_OUT = (
     "whoever misses such a person in a release knows that the value is missing. Nothing is"
