@@ -14,6 +14,7 @@ import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
 from republish.anonymize.contract import CategoryAttribute, Product
+from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.contract.schema import Schema
 
 LASTING = re.compile(
@@ -62,11 +63,17 @@ def moved_by_column(before: pl.DataFrame, now: pl.DataFrame, contract: Product) 
 
 
 def by_name(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
-    """A snapshot under the publisher's names of its columns (`columns` has them by ours), with pseudonyms."""
+    """A snapshot under the publisher's names of its columns (`columns` has them by ours), with pseudonyms.
+
+    Whoever lacks a value has null, also where the snapshot has a label in its place.
+    """
     named = {name: ours for ours, name in columns.items() if ours in table.columns and ours != IDENTIFIER}
-    return pl.DataFrame(
-        [table[PSEUDONYM], *(table[ours].alias(f"of {name}") for name, ours in named.items())]
-    )
+    values = (_there(table[ours]).alias(f"of {name}") for name, ours in named.items())
+    return pl.DataFrame([table[PSEUDONYM], *values])
+
+
+def _there(column: pl.Series) -> pl.Series:
+    return column.replace({MISSING: None}) if column.dtype == pl.String else column
 
 
 def _both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.DataFrame:

@@ -34,7 +34,7 @@ def patients(people, first, seed):
             "admitted": pl.Series(days, dtype=pl.Date),
             "sex": rng.choice(["F", "M"], people).tolist(),
             "ward": rng.choice(["A", "B"], people).tolist(),
-            "disease": [VALUES[n % len(VALUES)] for n in range(people)],
+            "disease": rng.permutation([VALUES[n % len(VALUES)] for n in range(people)]).tolist(),
         }
     )
     known = {name: pl.Series(rng.random(people) > 0.1) for name in table.columns}

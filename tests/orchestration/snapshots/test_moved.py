@@ -117,3 +117,11 @@ def test_few_people_and_people_without_a_value_say_nothing():
     few = people(19)
     assert odd(few.with_columns(pl.col("qi_0").reverse()), few) == ([], "")
     assert odd(people().with_columns(pl.lit(None, pl.Date).alias("qi_0"))) == ([], "")
+
+
+def test_a_label_in_place_of_a_missing_value_is_no_other_value():
+    """A contract may publish missing labels from a release on: those who lack one have not moved."""
+    lacking = pl.Series(np.arange(300) % 3 == 0)
+    now = people().with_columns(qi_1=pl.when(lacking).then(pl.lit("(missing)")).otherwise("qi_1"))
+    assert odd(now) == ([], "")
+    assert odd(people(), before=now) == ([], "")
