@@ -1,0 +1,220 @@
+"""What a contract writes for each feature, and which pairs of features a contract accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from benchmarks.pairs.people import GROUPS_OF_D, D, E, People
+from republish import Contract
+from republish.anonymize.errors import ContractError
+
+Declared = dict[str, Any]
+
+BASE: Declared = {
+    "product": "pairs",
+    "series": "v1",
+    "identifier": "person",
+    "quasi_identifiers": [
+        {"name": "age", "kind": "number", "domain": [0, 120]},
+        {"name": "town", "kind": "category", "order": ["Aldorf", "Birkheim", "Cronau", "Delm"]},
+    ],
+    "sensitive": {"name": "d", "values": list(D)},
+    "principle": {"name": "m_invariance", "m": 3, "on_ineligible": "wait"},
+    "expect": {"carried": 0.0, "changed": 1.0, "counterfeits": 1.0},
+}
+"""A contract without any of the features. Values of people never change in it."""
+SCHEDULED: Declared = {
+    "source": {"path": "{release}.csv"},
+    "releases": {"first": "2024-01-01", "cron": "0 0 1 * *"},
+}
+"""What a home is told beside it."""
+CORRECTED_FROM = "2024-03-01"
+"""The third release, from which on what is `later` in a feature holds."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A choice that a contract may make."""
+
+    name: str
+    """As the page calls it."""
+    writes: Mapping[str, Any] = field(default_factory=dict)
+    """Keys by path, `principle.m` say, and what the contract has there; None takes a key away."""
+    people: Mapping[str, Any] = field(default_factory=dict)
+    """How the people differ, as keywords of `People`."""
+    later: Mapping[str, Any] = field(default_factory=dict)
+    """What the contract has from the third release on."""
+    needs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By principle, what it takes for the feature to be possible, unless another feature says otherwise."""
+    takes_a_home: bool = False
+    """Whether a release in memory can't have it."""
+
+
+def _quasi_identifiers(**keys: Any) -> list[Declared]:
+    return [{**one, **keys} for one in BASE["quasi_identifiers"]]
+
+
+COLUMNS = [{"name": "d", "values": list(D)}, {"name": "e", "values": list(E)}]
+HIERARCHY = [[value, group, "any"] for value, group in GROUPS_OF_D.items()]
+FEATURES = (
+    Feature(
+        "several rows", {"rows": "several", "row": "visit"}, {"rows": 3},
+        needs={
+            "m_invariance": {"principle.values_per_person": 2},
+            "global_guarantee": {"principle.rows_per_person": 2, "sensitive.semantics": "transient"},
+        },
+    ),
+    Feature(
+        "missing quasi-identifiers", {"quasi_identifiers": _quasi_identifiers(missing="publish")},
+        {"missing": 0.2},
+    ),
+    Feature(
+        "two sensitive columns", {"sensitive": COLUMNS}, {"columns": ("d", "e")},
+        needs={"m_invariance": {
+            "principle.people_per_group": 2, "principle.on_value_change": "refuse", "principle.m": 2,
+        }},
+    ),
+    Feature("values that may be known", {"sensitive.not_sensitive": ["none"]}, {"common": "none"}),
+    Feature(
+        "a renamed value", {}, {"renamed": ("flu", "grippe")}, {"sensitive.renamed": {"flu": "grippe"}}
+    ),
+    Feature(
+        "a level of a hierarchy",
+        {"sensitive.hierarchy": HIERARCHY, "sensitive.level": 1, "sensitive.values": None},
+        {"published": GROUPS_OF_D},
+    ),
+    Feature("values that change", {}, {"changing": 0.15}),
+    Feature("transient values", {"sensitive.semantics": "transient"}, {"changing": 0.5}),
+    Feature(
+        "counterfeits", {"principle.on_ineligible": "counterfeit"},
+        needs={
+            name: {"principle.people_per_group": 2}
+            for name in ("m_invariance", "e_equivalence", "streamliner")
+        },
+    ),
+    Feature("an m that grows", later={"principle.m": 4}),
+    Feature("people_per_group", {"principle.people_per_group": 2}),
+    Feature("nothing made anew", {"principle.regroup": 0}),
+    Feature("everything made anew", {"principle.regroup": 1}),
+    Feature("Anatomy", {"principle.format": "anatomy"}),
+    Feature(
+        "an adversary who knows the algorithm", {"principle.adversary": "knows_algorithm"},
+        needs={"m_invariance": {"principle.on_ineligible": "refuse"}},
+    ),
+    Feature("e-equivalence", {"principle.name": "e_equivalence", "principle.e": 2}),
+    Feature(
+        "a global guarantee",
+        {
+            "principle.name": "global_guarantee", "principle.m": None, "principle.l": 2,
+            "principle.strategy": "constant_ratio", "principle.releases": 2,
+        },
+    ),
+    Feature(
+        "the streamliner",
+        {
+            "principle.name": "streamliner", "principle.m": None, "principle.l": 3,
+            "principle.then": "m_invariance",
+        },
+    ),
+    Feature("shards", {"shards": 2}, takes_a_home=True),
+    Feature(
+        "corrections", people={"corrected": 0.1}, later={"corrections": {CORRECTED_FROM: "corrections.csv"}},
+        takes_a_home=True,
+    ),
+    Feature(
+        "identifiers that changed", people={"renumbered": 0.3},
+        later={"identifiers": {CORRECTED_FROM: "crosswalk.csv"}}, takes_a_home=True,
+    ),
+    Feature("people who are forgotten", {"retention": {"absent_for": "30 days"}}, takes_a_home=True),
+    Feature(
+        "people who are never published again",
+        {"retention": {"absent_for": "30 days", "never_again": True}}, takes_a_home=True,
+    ),
+    Feature(
+        "a series that supersedes another", later={"series": "v2", "supersedes": "v1"}, takes_a_home=True
+    ),
+)  # fmt: skip
+"""Of each, one way to write it."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two features in one contract."""
+
+    first: Feature
+    second: Feature
+
+    @property
+    def name(self) -> str:
+        """Both, in words."""
+        return f"{self.first.name} and {self.second.name}"
+
+    @property
+    def takes_a_home(self) -> bool:
+        """Whether a release in memory can't have both."""
+        return self.first.takes_a_home or self.second.takes_a_home
+
+    @property
+    def alternatives(self) -> bool:
+        """Whether both write another value of one key: no contract has both."""
+        first, second = ({**one.writes, **one.later} for one in (self.first, self.second))
+        return any(first[key] != second[key] for key in first.keys() & second.keys())
+
+    def declared(self, *, later: bool = False) -> Declared:
+        """What the contract says, at first or from the third release on."""
+        declared = deepcopy(BASE)
+        for feature in (self.first, self.second):
+            for path, value in {**feature.writes, **(feature.later if later else {})}.items():
+                _write(declared, path.split("."), deepcopy(value))
+        said = {**self.first.writes, **self.second.writes}
+        for feature in (self.first, self.second):
+            for path, value in feature.needs.get(declared["principle"]["name"], {}).items():
+                if path not in said:
+                    _write(declared, path.split("."), value)
+        return declared
+
+    def people(self, seed: int, number: int) -> People:
+        """The people of a series."""
+        return People(seed, number, **{**self.first.people, **self.second.people})
+
+    def refusal(self) -> str:
+        """Why a contract refuses the two together; empty if it accepts them."""
+        for later in (False, True):
+            try:
+                contract_of(self.declared(later=later))
+            except ContractError as error:
+                return "; ".join(f"{key}: {why}" for key, why in error.faults)
+        return ""
+
+
+def contract_of(declared: Declared) -> Contract:
+    """A contract whose releases are due on the first of each month.
+
+    Raises
+    ------
+    ContractError
+        If it refuses the features.
+    """
+    return Contract.of({**SCHEDULED, **declared})
+
+
+def pairs() -> list[Pair]:
+    """All pairs of features, each once."""
+    return [Pair(first, second) for first, second in combinations(FEATURES, 2)]
+
+
+def _write(place: Any, path: list[str], value: Any) -> None:
+    """Write a key by its path; of several sensitive columns, the first one has it."""
+    key, *further = path
+    if isinstance(place, list):
+        place = place[0]
+    if further:
+        _write(place[key], further, value)
+    elif value is None:
+        place.pop(key, None)
+    else:
+        place[key] = value

@@ -1,0 +1,176 @@
+"""A series of a pair of features, released as its publisher would, and what the oracle says of it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+import yaml
+
+import republish
+from benchmarks.pairs.features import SCHEDULED, Pair, contract_of
+from benchmarks.pairs.oracle import Series
+from benchmarks.pairs.people import People
+from republish import RepublishError, State
+from republish.orchestration.chain.candidate import compute_candidate
+from republish.orchestration.chain.delta import compare_snapshots
+from republish.orchestration.chain.publication import publish
+from republish.orchestration.chain.snapshot import take_snapshot
+from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.series import series as in_home
+from republish.orchestration.storage.home import Home
+
+RELEASES = 5
+CHANGES = 2
+"""How many releases are made before the contract is as it is later."""
+
+
+@dataclass
+class Told:
+    """What became of a series."""
+
+    published: int = 0
+    """Releases."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Releases that the product refused, by the kind of refusal."""
+    units: int = 0
+    """People, or rows, over all releases."""
+    faults: Counter[str] = field(default_factory=Counter)
+    """What the oracle found broken."""
+
+
+@dataclass
+class _Released:
+    """A release as the oracle is given it."""
+
+    tables: dict[str, pl.DataFrame]
+    linkage: pl.DataFrame
+
+
+def release_series(pair: Pair, seed: int, people: int, releases: int = RELEASES) -> Told:
+    """Release snapshots of a random crowd, each on what the last one left, and judge each release.
+
+    Parameters
+    ----------
+    pair
+        Two features that a contract accepts together.
+    seed
+        Of everything that is random, the publisher's key included.
+    people
+        How many there are in each snapshot, about.
+    releases
+        How many snapshots. One that is refused in memory is passed over; in a home it is the last.
+    """
+    told, crowd = Told(), pair.people(seed, people)
+    several = pair.declared().get("rows") == "several"
+    series = _series_of(pair, crowd)
+    with _publisher(pair, crowd, seed) as release:
+        for number, snapshot in enumerate(crowd.snapshots(releases)):
+            table = snapshot if several else snapshot.drop("visit")
+            table = table if "e" in crowd.columns else table.drop("e")
+            try:
+                made = release(number, table)
+            except RepublishError as error:
+                told.refused[type(error).__name__] += 1
+                if pair.takes_a_home:
+                    break
+                continue
+            told.published += 1
+            series.add(made.tables, made.linkage, _as_published(table, crowd), several=several)
+            told.faults.update(set(series.faults()))
+    told.units = series.person_releases()
+    return told
+
+
+def _series_of(pair: Pair, crowd: People) -> Series:
+    """What the oracle is told of the promise."""
+    declared = pair.declared()
+    sensitive, principle = declared["sensitive"], declared["principle"]
+    known = sensitive.get("not_sensitive", ()) if isinstance(sensitive, dict) else ()
+    return Series(
+        crowd.columns, known, principle["name"] == "global_guarantee", principle.get("m") or principle["l"]
+    )
+
+
+@contextmanager
+def _publisher(pair: Pair, crowd: People, seed: int) -> Iterator[Callable[[int, pl.DataFrame], _Released]]:
+    """A function that releases the next snapshot: in memory, or in a home that is deleted in the end."""
+    if not pair.takes_a_home:
+        yield _InMemory(pair, seed)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield _InHome(pair, crowd, seed, Path(folder))
+
+
+class _InMemory:
+    """A program that publishes with `republish.release`."""
+
+    remembers = True
+    """Whether each release is built on what the last one left, as it has to be."""
+
+    def __init__(self, pair: Pair, seed: int) -> None:
+        self._contracts = [contract_of(pair.declared(later=later)) for later in (False, True)]
+        self._state = State.begin(key=_key(seed))
+
+    def __call__(self, number: int, table: pl.DataFrame) -> _Released:
+        contract = self._contracts[number >= CHANGES]
+        made = republish.release(table, contract, self._state, date=_date(number))
+        if self.remembers:
+            self._state = made.state
+        return _Released(made.tables, made.linkage)
+
+
+class _InHome:
+    """A publisher with a contract in a file, snapshots in others, and a home."""
+
+    def __init__(self, pair: Pair, crowd: People, seed: int, folder: Path) -> None:
+        self._pair, self._crowd, self._folder = pair, crowd, folder
+        os.environ["REPUBLISH_KEY"] = _key(seed)
+
+    def __call__(self, number: int, table: pl.DataFrame) -> _Released:
+        date, file = _date(number), self._folder / "contract.yaml"
+        declared = {**SCHEDULED, **self._pair.declared(later=number >= CHANGES)}
+        if declared["series"] != "v1":
+            declared["releases"] = {**declared["releases"], "first": _date(CHANGES)}
+        file.write_text(yaml.safe_dump(declared))
+        table.write_csv(self._folder / f"{date}.csv")
+        if self._crowd.corrections and number == CHANGES:
+            corrections = {"person": self._crowd.corrections, "column": ["d"] * len(self._crowd.corrections)}
+            pl.DataFrame(corrections).write_csv(self._folder / "corrections.csv")
+        if self._crowd.crosswalk:
+            both = {"old": [*self._crowd.crosswalk.values()], "new": [*self._crowd.crosswalk]}
+            pl.DataFrame(both).write_csv(self._folder / "crosswalk.csv")
+        series = in_home.Series(load_contract(file), Home.at(self._folder / "home"))
+        for step in (take_snapshot, compare_snapshots, compute_candidate, publish):
+            step(series, date)
+        published, private = series.published_folder / date, series.private_folder / date
+        return _Released(
+            {
+                name: pl.read_parquet(file)
+                for name in ("microdata", "quasi_identifiers", "sensitive", "counterfeits")
+                if (file := published / f"{name}.parquet").exists() or (file := published / name).is_dir()
+            },
+            pl.concat(pl.read_parquet(file) for file in sorted(private.rglob("linkage.parquet"))),
+        )
+
+
+def _key(seed: int) -> str:
+    return f"the key of the pairs {seed:04}"
+
+
+def _date(number: int) -> str:
+    return dt.date(2024, number + 1, 1).isoformat()
+
+
+def _as_published(table: pl.DataFrame, crowd: People) -> pl.DataFrame:
+    """The table in the words of its releases."""
+    old, new = crowd.renamed
+    words = pl.col("d").replace({new: old} if new else {}).replace(dict(crowd.published))
+    return table.with_columns(words, pl.col("person").replace(crowd.crosswalk))
