@@ -74,8 +74,14 @@ def judge(evidence: Evidence, parameters: Mapping[str, Any]) -> list[Verdict]:
 
 def _answer(questions: Connection) -> None:
     """What the process does: answer (evidence, parameters) with verdicts, until nobody asks."""
-    # Ended by a process that ends as usual, it tidies up: semaphores that libraries made would outlive it.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    is_told_to_end = threading.Event()
+
+    def end(*_: object) -> None:
+        """Tidy up and end: semaphores that libraries made would outlive a process that was killed."""
+        is_told_to_end.set()  # what is raised here is lost where a library passes over every error
+        sys.exit()
+
+    signal.signal(signal.SIGTERM, end)
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     os.dup2(2, 1)  # what a library prints is no output of ours
     _import_when_used("scipy.stats")  # a third of the import; Great Expectations wants it for distributions
@@ -87,7 +93,7 @@ def _answer(questions: Connection) -> None:
 
     gc.freeze()
     gc.enable()
-    while True:
+    while not is_told_to_end.is_set():
         try:
             evidence, parameters = questions.recv()
         except EOFError:

@@ -296,6 +296,35 @@ def test_ctrl_c_is_for_whoever_asks_from_the_first_process_on(tmp_path):
     assert int(blocked, 16) & 1 << signal.SIGINT - 1
 
 
+TOLD_WHILE_IT_IMPORTS = """
+import importlib, os, signal, sys, types
+from multiprocessing import Pipe
+
+
+class Suites(types.ModuleType):
+    def __getattr__(self, name):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except BaseException:
+            pass
+        return None
+
+
+answer = importlib.import_module("republish.orchestration.expectations.judge")._answer
+sys.modules["republish.orchestration.expectations.suites"] = Suites("suites")
+ours, questions = Pipe()
+answer(questions)
+"""
+
+
+@pytest.mark.slow("takes more than a second")
+def test_a_judge_ends_when_it_is_told_to_while_a_library_passes_over_every_error(tmp_path):
+    script = tmp_path / "told.py"
+    script.write_text(TOLD_WHILE_IT_IMPORTS)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run([sys.executable, script], env=environment, timeout=100, check=False).returncode == 0
+
+
 @pytest.mark.slow("takes more than a second")
 def test_a_judge_whose_asker_was_killed_before_the_answer_says_nothing(capfd):
     ours, questions = Pipe()
