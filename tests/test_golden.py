@@ -35,7 +35,10 @@ from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.parts import table_files
 from tests.hospital import KEY, make
-from tests.once import releases_are_read_once_for_all_estimates  # noqa: F401 - for all tests here
+from tests.once import (  # noqa: F401 - for all tests here
+    releases_are_read_once_for_all_estimates,
+    what_is_met_is_seen_without_asking,
+)
 
 GOLDEN = Path(__file__).with_name("golden.json")
 FINDINGS = Path(__file__).with_name("golden_findings.json")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from republish.anonymize.errors import ContractError, PublishedFolderError
-from republish.orchestration.audit.read.foreign import _number
+from republish.orchestration.audit.read.cells import _number
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.readers.estimate.command import estimate
 from republish.orchestration.storage.manifest import MANIFEST, sums
@@ -43,8 +43,8 @@ def test_a_domain_that_no_contract_has_is_no_package(domain, series):
 
 @pytest.mark.parametrize("text", ["1" * 20, "-" + "9" * 400, "1e400", "9007199254740992"])
 def test_a_number_beyond_all_domains_is_no_end_of_an_interval(text):
-    assert _number(text) is None
-    assert _number("9007199254740991") == (2**53 - 1, 2**53 - 1)
+    assert _number(text, ".", None) is None
+    assert _number("9007199254740991", ".", None) == (2**53 - 1, 2**53 - 1)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
