@@ -47,6 +47,10 @@ A_WEIGHT = """
 weight weights wt wgt wgts pweight pweights hhweight hhwt perwt fweight aweight gewicht gewichtung
 hochrechnungsfaktor ponderation poids peso pesos repwt
 """.split()  # noqa: SIM905
+OR_OF_A_BODY = {"weight", "weights", "wt", "wgt", "gewicht", "poids", "peso"}
+"""Those of them that may as well be what somebody weighs."""
+OF_A_BODY = (2, 400)
+"""Between which the median of what people weigh is, in kilograms or pounds."""
 OF_EUROPE = re.compile(r"(rb|db|pb)0[4-9]\d|w[gt]h?t?\d*|rep_?wg?ts?_?\d+", re.IGNORECASE)
 """Names of weights in the surveys of the European Union, and of replicate weights."""
 MAY_BE_KNOWN = """
@@ -156,9 +160,16 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
 
 
 def is_weight(column: Column) -> bool:
-    """Whether a column's name says that it says for how many people a row stands."""
+    """Whether a column says for how many people a row stands: by its name, or else its values, too."""
+    if column.kind != "number":
+        return False
     words = {*A_WEIGHT} & {*words_in(column.name)}
-    return column.kind == "number" and (bool(words) or OF_EUROPE.fullmatch(column.name) is not None)
+    if words - OR_OF_A_BODY:
+        return True
+    if OF_EUROPE.fullmatch(column.name) and column.name.lower() not in OR_OF_A_BODY:
+        return True
+    middle, (low, high) = column.values.cast(pl.Float64).median(), OF_A_BODY
+    return bool(words) and not (isinstance(middle, float) and low <= middle <= high)
 
 
 def is_determined(column: Column, others: Sequence[Column]) -> bool:

@@ -26,7 +26,7 @@ from republish.orchestration.contracts.yaml_text import parse_yaml
 from republish.orchestration.drafts.columns import column_of
 from republish.orchestration.drafts.dates import schedule_of
 from republish.orchestration.drafts.found import in_files
-from republish.orchestration.drafts.roles import likely_sensitive, roles_of
+from republish.orchestration.drafts.roles import is_weight, likely_sensitive, roles_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage import store
 from republish.orchestration.storage.home import Home
@@ -769,6 +769,18 @@ def test_weights_and_what_another_column_says_are_not_what_nobody_may_learn():
     roles = roles_of([person, *found], person, found[0], ["id"])
     assert [one.name for one in roles.quasi_identifiers] == ["town", "stratum"]
     assert [one.name for one, why in roles.left_out if "a weight" in why] == ["pweight", "rep_wt1", "RB050"]
+
+
+@pytest.mark.parametrize(
+    ("name", "middle", "is_one"),
+    [
+        *((name, 71.5, False) for name in ("weight", "Gewicht", "WT", "body_weight")),
+        *((name, middle, True) for name in ("weight", "wt") for middle in (1.02, 1830.0)),
+        ("pweight", 71.5, True),
+    ],
+)
+def test_what_somebody_weighs_is_no_weight_of_a_survey(name, middle, is_one):
+    assert is_weight(column_of(name, pl.Series([middle + at / 100 for at in range(-9, 10)]))) == is_one
 
 
 def test_a_fault_of_a_draft_is_a_comment_in_it(tmp_path):
