@@ -562,7 +562,8 @@ def test_the_ui_prints_its_token_to_a_terminal_and_to_no_journal(republish, tmp_
 
 
 @pytest.mark.slow("starts a daemon or a server")
-def test_the_ui_takes_a_contract_for_its_home(republish, hospital, started):
+def test_the_ui_takes_a_contract_for_its_home(republish, hospital, started, monkeypatch):
+    monkeypatch.chdir(hospital.folder)  # the checkout may have a home of its own, of make demo
     code, _, err = republish("ui", hospital.contract, "--only", "daemon")
     assert (code, err) == (0, [])
     assert os.environ["DAGSTER_HOME"] == str(hospital.folder / "var/dagster")
