@@ -35,8 +35,8 @@ def plots(contract: Contract[EEquivalence], states: Mapping[str, State]) -> list
     bound = 2 * (contract.principle.e - 1)
     return [
         OverReleases(
+            "smallest cut of signatures, over the releases",
             "smallest cut so far",
-            "edges",
             tuple(states),
             lines,
             (bound,) * len(states),

@@ -77,11 +77,14 @@ def _there(column: pl.Series) -> pl.Series:
 
 
 def _both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.DataFrame:
-    """The people in both: `before NAME` and `now NAME` of each column that can be compared."""
+    """The people in both: `before NAME` and `now NAME` of each column that can be compared.
+
+    What a contract declares as another kind than before can't be; that it changed is asked about elsewhere.
+    """
     names = [
-        f"of {one.name}"
-        for _, one in contract.attributes()
-        if f"of {one.name}" in before.columns and f"of {one.name}" in now.columns
+        name
+        for name in (f"of {one.name}" for _, one in contract.attributes())
+        if name in now.columns and before.schema.get(name) == now.schema[name]
     ]
     tables = (
         table.select(PSEUDONYM, *(exactly(name).alias(f"{when}{name[2:]}") for name in names))
@@ -100,10 +103,8 @@ def _moved(people: pl.DataFrame, contract: Product) -> dict[str, pl.Expr]:
     kinds = {one.name: one for _, one in contract.attributes()}
     for name in _shared(people, contract):
         before, now = exactly(f"before {name}"), exactly(f"now {name}")
-        types = people.schema[f"before {name}"], people.schema[f"now {name}"]
-        if types[0] != types[1]:
-            before, now = before.cast(pl.String), now.cast(pl.String)
-        if types[0] == types[1] and types[0].is_numeric() and not isinstance(kinds[name], CategoryAttribute):
+        is_number = people.schema[f"now {name}"].is_numeric()
+        if is_number and not isinstance(kinds[name], CategoryAttribute):
             change = now - before
             beyond = (change - change.median()).abs()
             quarter = (before.quantile(0.75) - before.quantile(0.25)) / 4

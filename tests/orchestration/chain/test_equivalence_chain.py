@@ -54,7 +54,7 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     shown = metadata.of_candidate(series, THIRD, committed)["release"]
     assert shown["smallest cut of a signature's graph (weight)"] > 4
     assert {
-        "smallest cut of each signature, over the releases",
+        "smallest cut of signatures, over the releases",
         "graph of the signature with the smallest cut",
     } <= set(shown)
 

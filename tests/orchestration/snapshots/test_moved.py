@@ -125,3 +125,10 @@ def test_a_label_in_place_of_a_missing_value_is_no_other_value():
     now = people().with_columns(qi_1=pl.when(lacking).then(pl.lit("(missing)")).otherwise("qi_1"))
     assert odd(now) == ([], "")
     assert odd(people(), before=now) == ([], "")
+
+
+def test_a_column_of_another_kind_than_before_is_not_compared():
+    """That the contract changed is asked about by its name; values of two types can not be compared."""
+    before = people().with_columns(qi_1=pl.col("qi_4").cast(pl.String))
+    assert odd(people().with_columns(qi_1=pl.col("qi_4")), before) == ([], "")
+    assert odd(people().with_columns(qi_1=pl.col("qi_4").reverse()), before) == ([], "")
