@@ -54,16 +54,16 @@ def value_form(text: pl.Expr) -> pl.Expr:
 
 
 def is_plainly_spelt(value: str) -> bool:
-    """Whether a text has no space at an end, and no sign that nobody sees.
+    r"""Whether a text has no space at an end, and no sign that nobody sees.
 
     Examples
     --------
-    >>> [is_plainly_spelt(value) for value in ("Flu", "Flu ", "F\N{SOFT HYPHEN}lu")]
-    [True, False, False]
+    >>> [is_plainly_spelt(value) for value in ("Flu", "Flu ", "F\N{SOFT HYPHEN}lu", "Flu\r\nand gout")]
+    [True, False, False, True]
     """
-    text = pl.Series([value])
-    plain = text.str.replace_all(UNSEEN, "").str.replace_all(r"\s+", " ").str.strip_chars()
-    return bool((plain == text).item())
+    spaced = pl.Series([value]).str.replace_all(r"\s", " ")  # a line end within a text is a space
+    plain = spaced.str.replace_all(UNSEEN, "").str.strip_chars()
+    return bool((plain == spaced).item())
 
 
 def identifier_forms(identifiers: pl.Series) -> pl.Series:
