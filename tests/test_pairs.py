@@ -12,7 +12,7 @@ from benchmarks.pairs.people import People
 from benchmarks.pairs.worlds import release_series
 from tests.once import what_is_met_is_seen_without_asking  # noqa: F401 - a fixture of every test below
 
-KEPT = [pair for pair in pairs() if not pair.alternatives and not pair.refusal()]
+KEPT = [pair for pair in pairs() if not pair.alternatives and not pair.refusal]
 
 
 def test_the_page_says_which_pairs_a_contract_keeps_and_why_it_refuses_the_others():

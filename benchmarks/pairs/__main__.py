@@ -35,7 +35,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser("python -m benchmarks.pairs", description=__doc__)
     parser.add_argument("--series", type=int, default=4, help="random series of each pair")
     given = parser.parse_args()
-    kept = [pair for pair in pairs() if not pair.alternatives and not pair.refusal()]
+    kept = [pair for pair in pairs() if not pair.alternatives and not pair.refusal]
     told: dict[str, dict[str, Told]] = defaultdict(dict)
     for pair in track(kept, description="pairs"):
         told[pair.first.name][pair.second.name] = told_of(pair, given.series)

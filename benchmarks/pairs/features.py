@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
 
@@ -181,6 +182,7 @@ class Pair:
         """The people of a series."""
         return People(seed, number, **{**self.first.people, **self.second.people})
 
+    @cached_property
     def refusal(self) -> str:
         """Why a contract refuses the two together; empty if it accepts them."""
         for later in (False, True):
@@ -202,9 +204,10 @@ def contract_of(declared: Declared) -> Contract:
     return Contract.of({**SCHEDULED, **declared})
 
 
-def pairs() -> list[Pair]:
+@cache
+def pairs() -> tuple[Pair, ...]:
     """All pairs of features, each once."""
-    return [Pair(first, second) for first, second in combinations(FEATURES, 2)]
+    return tuple(Pair(first, second) for first, second in combinations(FEATURES, 2))
 
 
 def _write(place: Any, path: list[str], value: Any) -> None:

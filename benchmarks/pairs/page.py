@@ -84,7 +84,7 @@ def refusals() -> Iterator[str]:
     number = {feature.name: at for at, feature in enumerate(FEATURES, start=1)}
     about: dict[str, list[str]] = defaultdict(list)
     for pair in pairs():
-        if not pair.alternatives and (why := pair.refusal()):
+        if not pair.alternatives and (why := pair.refusal):
             about[_reason(why)].append(f"{number[pair.first.name]}+{number[pair.second.name]}")
     yield "\n## Why a pair is refused\n"
     yield "|pairs|the contract's words|"
@@ -96,7 +96,7 @@ def refusals() -> Iterator[str]:
 def _cell(pair: Pair) -> str:
     if pair.alternatives:
         return ALTERNATIVES
-    return REFUSED if pair.refusal() else KEPT
+    return REFUSED if pair.refusal else KEPT
 
 
 def _reason(why: str) -> str:

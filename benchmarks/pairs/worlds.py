@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
 
 import polars as pl
 import yaml
@@ -105,8 +106,9 @@ def _publisher(pair: Pair, crowd: People, seed: int) -> Iterator[Callable[[int, 
     if not pair.takes_a_home:
         yield _InMemory(pair, seed)
         return
-    with tempfile.TemporaryDirectory() as folder:
-        yield _InHome(pair, crowd, seed, Path(folder))
+    key = patch.dict(os.environ, {"REPUBLISH_KEY": _key(seed)})
+    with tempfile.TemporaryDirectory() as folder, key:
+        yield _InHome(pair, crowd, Path(folder))
 
 
 class _InMemory:
@@ -130,9 +132,8 @@ class _InMemory:
 class _InHome:
     """A publisher with a contract in a file, snapshots in others, and a home."""
 
-    def __init__(self, pair: Pair, crowd: People, seed: int, folder: Path) -> None:
+    def __init__(self, pair: Pair, crowd: People, folder: Path) -> None:
         self._pair, self._crowd, self._folder = pair, crowd, folder
-        os.environ["REPUBLISH_KEY"] = _key(seed)
 
     def __call__(self, number: int, table: pl.DataFrame) -> _Released:
         date, file = _date(number), self._folder / "contract.yaml"
