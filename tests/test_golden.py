@@ -281,12 +281,12 @@ def made(tmp_path_factory):
         yield of
 
 
-IN_PROCESSES = [pytest.mark.slow("starts processes")]
+SLOW = [pytest.mark.slow("makes three releases")]
+QUICK = [case for case in EXAMINED if case.endswith("1")]
+"""A case of each principle, several rows and two columns; the others are asked with the slow tests."""
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(one, marks=IN_PROCESSES if one.endswith("3") else []) for one in CASES]
-)
+@pytest.mark.parametrize("case", [pytest.param(one, marks=[] if one in QUICK else SLOW) for one in CASES])
 def test_what_is_published_is_what_the_golden_digests_say(case, made):
     assert made(case)[0] == json.loads(GOLDEN.read_text())[case]
 

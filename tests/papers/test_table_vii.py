@@ -72,6 +72,9 @@ def publish(key):
     return published
 
 
+pytestmark = pytest.mark.slow("releases a series under each of many keys")
+
+
 @pytest.fixture(scope="module")
 def releases():
     return [publish(key) for key in range(KEYS)]

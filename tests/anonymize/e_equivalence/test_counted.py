@@ -31,6 +31,7 @@ def test_an_honest_release_keeps_every_promise(made):
     assert broken(made) == set()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_values_that_are_not_equally_frequent(made):
     sensitive = made[-1].candidate.published["sensitive"]
     more = sensitive.with_columns(count=pl.col("count") + (pl.int_range(pl.len()) == 0))

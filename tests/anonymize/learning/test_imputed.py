@@ -77,6 +77,7 @@ def test_tables_keep_what_goes_with_what_where_a_dealing_by_lot_does_not(learned
     assert (by_model.std(axis=0) > 1.5 * by_certain_model.std(axis=0)).all()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_tables_keep_what_was_learned_though_it_may_be_far_off(learned):
     """What is less certain is not weaker: tables differ more, and have the same slopes on average."""
     found, contract, _ = learned

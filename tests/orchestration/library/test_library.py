@@ -64,6 +64,7 @@ def test_a_series_goes_on_from_a_saved_state(hospital, tmp_path):
     assert rp.State.load(tmp_path / "new").releases == ()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_state_that_was_changed_or_is_not_there_is_not_gone_on_from(hospital, tmp_path):
     with pytest.raises(HomeError, match="no state was saved there"):
         rp.State.load(tmp_path / "nowhere")

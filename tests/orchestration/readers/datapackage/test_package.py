@@ -42,6 +42,7 @@ def fields(folder, table="microdata"):
     return {field["name"]: field for field in resource["schema"]["fields"]}
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("rows", [None, 100])
 def test_frictionless_finds_the_tables_to_be_what_the_package_says(folder, rows):
     if rows is not None:
