@@ -139,7 +139,7 @@ def test_the_small_install_asks_for_nothing_that_the_whole_one_does_not():
     page = " ".join((ROOT / "docs/how-to/audit.md").read_text().split())
     whole = pinned("requirements.lock")
     assert (
-        f"These are {len(locked())} packages and 0.9 GB; a whole install has {len(whole)} and 1.2 GB." in page
+        f"These are {len(locked())} packages and 0.8 GB; a whole install has {len(whole)} and 1.1 GB." in page
     )
     assert pinned(LOCK).items() < whole.items()
 
