@@ -63,6 +63,8 @@ LEFT_OUT = "left_out.parquet"
 """There, too, if anybody is left out: `identifier`, `pseudonym`, and the `column` without their value."""
 LEFT_OUT_STATED = "left_out"
 """In what is said of a snapshot, and in a manifest, if anybody is left out: how many people, by column."""
+FORGOTTEN_STATED = "forgotten"
+"""In what is said of a snapshot, if anybody was forgotten and is left out of it: how many people."""
 DIVISION = f".division{PARTIAL}"
 """There, while a snapshot is divided: nothing in it counts."""
 
@@ -212,9 +214,11 @@ def _taken(series: Series, source: Source, division: Path) -> Taken:
     # Asked last: until then Great Expectations may still be on its way in.
     faults = counted_together([one.counted for one in found])
     stated = stated_of_all([one.stated for one in found]) | source.stated()
+    if forgotten := sum(one.forgotten for one in found):
+        stated[FORGOTTEN_STATED] = forgotten
     words = _in_words(
         faults,
-        sum(one.forgotten for one in found),
+        forgotten,
         stated.get(LEFT_OUT_STATED, {}),
         counted_in(series.contract),
     )

@@ -16,6 +16,7 @@ from republish.orchestration.chain.arrival import has_arrived, misnamed
 from republish.orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
 from republish.orchestration.chain.rehearsal import held_back_next, rehearsal, rehearse
 from republish.orchestration.chain.snapshot import (
+    FORGOTTEN_STATED,
     KEPT,
     LEFT_OUT_STATED,
     Taken,
@@ -33,6 +34,7 @@ from republish.orchestration.series.series import Series
 from republish.orchestration.snapshots.labels import LABELS_STATED, describe_reasons
 from republish.orchestration.snapshots.missing import in_words
 from republish.orchestration.snapshots.no_answer import advice_on_no_answers
+from republish.orchestration.snapshots.no_identifier import advice_on_many_rows
 from republish.orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
 from republish.orchestration.snapshots.sources import source_of
 from republish.orchestration.steps import say_step
@@ -42,6 +44,7 @@ from republish.orchestration.storage.store import read_json
 Say = Callable[[str], None]
 SMALL_BATCH = 1_000
 """If fewer people wait together, this is said: of so few, the value that is too frequent is seldom known."""
+USED_AGAIN = "Give whoever has the identifier of somebody forgotten another one in the source"
 FEWEST_IN_A_SHARD, PEOPLE_IN_A_SHARD, MOST_IN_A_SHARD = 1_000_000, 2_000_000, 5_000_000
 """People of a shard: fewer lengthen intervals, so many fit into 2 GiB, and more take more than 4."""
 
@@ -195,6 +198,7 @@ def _say_of_all(tried: Series, waiting: list[str], told: _Refused, say: Say, sho
             _say_advice(tried, release, taken, say, show)
         released += 1
         say(f"  {release}: {taken.people:,} {counted}, {_would_be_released(_counts(made), counted)}")
+        _say_forgotten(tried, release, taken, say)
     if released:
         later = any(source_of(tried.file, release).exists() for release in rest)
         which = "those before the missing one" if later else "all snapshots that are there"
@@ -276,6 +280,13 @@ def _say_taken(tried: Series, release: str, taken: Taken, say: Say) -> None:
     counted = counted_in(tried.contract)
     left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}), counted)
     say(f"  {release}: {taken.people:,} {counted}, no faults{left_out and f'; {left_out}'}")
+    _say_forgotten(tried, release, taken, say)
+
+
+def _say_forgotten(tried: Series, release: str, taken: Taken, say: Say) -> None:
+    """Say how many people of a snapshot were forgotten for good, if any were."""
+    if gone := taken.stated.get(FORGOTTEN_STATED):
+        say(f"  {release}: left out because they were forgotten for good: {gone:,}. {USED_AGAIN}")
 
 
 def _say_profile(table: pl.DataFrame | None, series: Series, say: Say) -> None:
@@ -346,6 +357,8 @@ def _say_advice(tried: Series, release: str, taken: Taken, say: Say, show: Say) 
     labels = taken.stated.get(LABELS_STATED, {})
     for sentence in advice_on_no_answers(some, tried.contract, labels, counted_in(tried.contract)):
         say(f"  {release}: advice: {sentence}")
+    if advice := advice_on_many_rows(some, tried.contract, counted_in(tried.contract)):
+        say(f"  {release}: advice: {advice}")
     if advice := _shards_advised(people, tried):
         say(f"  {release}: advice: {advice}")
     if some.height < people:

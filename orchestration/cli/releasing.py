@@ -15,6 +15,7 @@ from republish.anonymize.errors import ContractError
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.arrival import has_arrived, misnamed
+from republish.orchestration.chain.snapshot import FORGOTTEN_STATED, KEPT
 from republish.orchestration.cli.terminal import confirm, out
 from republish.orchestration.cli.work import Work
 from republish.orchestration.contracts.contract_file import ContractFile
@@ -98,7 +99,9 @@ def make_due_releases(
 
             imports = time.perf_counter() - began
             released = make_release(series, release, dagster())
-            work.print(_line(released, work.end(), counted_in(series.contract), imports))
+            taken = read_json(series.private(release) / KEPT) or {}
+            gone = taken.get(FORGOTTEN_STATED, 0)
+            work.print(_line(released, work.end(), counted_in(series.contract), imports, gone))
     for sentence in principle_of(file.contract).advice(file.contract) if work.done else ():
         out.print(f"{series.name}: {sentence}")
     if not work.done and not waits:
@@ -160,7 +163,7 @@ def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None
     return sum(record.seconds.values()) if record else None
 
 
-def _line(released: Released, seconds: float, what: str, imports: float) -> str:
+def _line(released: Released, seconds: float, what: str, imports: float, forgotten: int) -> str:
     """A line on a release, with the seconds that were waited for it by what they were spent on.
 
     The first release of a command waits until what makes releases is imported, Dagster most of all. *Dagster*
@@ -173,6 +176,7 @@ def _line(released: Released, seconds: float, what: str, imports: float) -> str:
     held_back = f"  {counts.held_back:,} held back" if counts.held_back else ""
     without = sum(((read_json(released.folder / MANIFEST) or {}).get("left_out") or {}).values())
     held_back += f"  {without:,} left out" if without else ""
+    held_back += f"  {forgotten:,} forgotten for good" if forgotten else ""
     return (
         f"{released.release}  published  {counts.people:>9,} {what}  {counts.groups:>7,} groups"
         f"  {counts.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"

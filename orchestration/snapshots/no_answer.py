@@ -62,13 +62,21 @@ def no_answers(values: pl.Series, labels: Mapping[str, str]) -> dict[str, int]:
     """
     counts = values.drop_nulls().cast(pl.String).alias("value").value_counts(name="people")
     said = pl.col("value").replace(labels) if labels else pl.col("value")
-    plain = said.str.normalize("NFKD").str.to_lowercase().str.replace_all("\\p{M}|['\u2019`]", "")
-    parts = plain.str.replace_all(BETWEEN, "|").str.split("|")
+    parts = _plain(said).str.replace_all(BETWEEN, "|").str.split("|")
     are_words = parts.list.eval(_bare(pl.element()).is_in(WORDS)).list.all()
-    found = counts.filter(are_words | _bare(plain).is_in(WORDS)).sort(
+    found = counts.filter(are_words | plain_words(said).is_in(WORDS)).sort(
         "people", "value", descending=(True, False)
     )
     return dict(found.iter_rows())
+
+
+def plain_words(text: pl.Expr) -> pl.Expr:
+    """Words in small letters, without accents, with single spaces between them and no code beside them."""
+    return _bare(_plain(text))
+
+
+def _plain(text: pl.Expr) -> pl.Expr:
+    return text.str.normalize("NFKD").str.to_lowercase().str.replace_all("\\p{M}|['\u2019`]", "")
 
 
 def _bare(text: pl.Expr) -> pl.Expr:

@@ -20,6 +20,7 @@ from republish.anonymize.spelling import SEVERAL, normal_form, spelled_in_two_wa
 from republish.orchestration.contracts.yaml_text import on_a_line
 from republish.orchestration.snapshots.columns import HIERARCHY, SPELT, DeclaredColumn, columns_of, is_text
 from republish.orchestration.snapshots.locale_formats import proposals
+from republish.orchestration.snapshots.no_identifier import SAYS, forms_of_none, ways_out
 
 MEASURES = ("nulls", "duplicates", "wrong_type", "outside_domain", "misspelt")
 """The rules that a column may have."""
@@ -89,7 +90,7 @@ class Check:
     def described(self, counted: Mapping[str, Any], snapshot: pl.DataFrame) -> str:
         """The fault in a publisher's words: so many rows break it, as counted of its column; the way out."""
         said = f"{counted[self.measure]:,} of {counted['rows']:,} rows {self.says}"
-        if self.measure == "misspelt":
+        if self.measure == "misspelt" and self.column.role == "sensitive":
             spelled = spelled_in_two_ways(_read(self.column, snapshot), NAMED)
             said = f"{spelled}; {said}" if spelled else said
         out = self.way_out if isinstance(self.way_out, str) else self.way_out(self.column, snapshot)
@@ -115,12 +116,20 @@ def _checks_of_column(column: DeclaredColumn, dtype: pl.DataType) -> Iterator[Ch
         is_person = column.role == "identifier" and column.repeats != SPELT
         yield check("duplicates", again, column.repeats, _one_each if is_person else apart)
     yield check("wrong_type", ~is_lacking & read.is_null(), f"are not {column.kind}", _as_its_type)
+    if column.role == "identifier" and (is_text(dtype) or dtype.is_integer()):
+        none = _forms_of_none(column, dtype)
+        yield check("misspelt", pl.any_horizontal(none.values()).fill_null(value=False), SAYS, _none_of_whom)
     if column.inside is not None:
         outside = (~column.inside(read)).fill_null(value=False)
         place = "are not in the hierarchy" if column.listed == HIERARCHY else "lie outside the domain"
         yield check("outside_domain", outside, f"{place} ({column.domain})", _into_the_domain)
     elif column.role == "sensitive" and is_text(dtype):
         yield check("misspelt", _misspelt(read), HARDLY_MEANT, f"{CORRECT} {LIST_THEM}")
+
+
+def _forms_of_none(column: DeclaredColumn, dtype: pl.DataType) -> dict[str, pl.Expr]:
+    is_several = column.repeats == SPELT
+    return forms_of_none(column.values(dtype), is_text=is_text(dtype), is_several=is_several)
 
 
 def _is_again(column: DeclaredColumn, values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -150,8 +159,8 @@ def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
         sensitive), `rows`, and the counts `nulls` (empty text counts as null), `duplicates` (rows whose
         identifier an earlier row has, or whose row name another one has), `wrong_type` (values that can't be
         read as the column's type), `outside_domain` and `misspelt` (where no values are declared: with spaces
-        around them, another value's spelling in other letters, or what programs write for no value). In a
-        column that is missing every row is null.
+        around them, another value's spelling in other letters, or what programs write for no value; of
+        identifiers, those that are none). In a column that is missing every row is null.
     """
     columns = columns_of(schema)
     checks = checks_of(columns, snapshot.schema)
@@ -318,6 +327,13 @@ def _one_each(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
         " for the same: if they are two people, write one of them otherwise in the source; else "
     )
     return f"{alone if alike else ''}{NAME_APART[column.role]}"
+
+
+def _none_of_whom(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
+    """The forms of identifiers that are none, with the way out of each."""
+    forms = _forms_of_none(column, snapshot.schema[column.column])
+    found = snapshot.select(breaks.any().alias(form) for form, breaks in forms.items()).row(0, named=True)
+    return ways_out([form for form, is_there in found.items() if is_there])
 
 
 def _into_the_domain(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:

@@ -15,6 +15,7 @@ from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.population_overlap import refuse_same_people
 from republish.orchestration.chain.snapshot import KEPT, digest_of_source, take_snapshot
 from republish.orchestration.cli.app import app
+from republish.orchestration.cli.examine import examine
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.rights.find import find
 from republish.orchestration.rights.forget import forget, what_is_kept
@@ -292,6 +293,18 @@ def test_never_again_cannot_be_taken_back(hospital, home, series, people):
     forget(series, people, again=True)
     make(series, THIRD)
     assert not set(read_table(series.private(THIRD) / "snapshot.parquet")["identifier"]) & set(people)
+
+
+def test_it_is_said_how_many_are_left_out_for_good(hospital, home, series, people):
+    """Also others who were given the number of somebody forgotten: nobody can tell them from who had it."""
+    forget(series, people, again=False)
+    said = list[str]()
+    assert examine(series, said.append) == 0
+    assert any(
+        f"{THIRD}: left out because they were forgotten for good: {SOME}. Give" in line for line in said
+    )
+    assert not any(IDENTIFIER.search(line.encode()) for line in said)
+    assert take_snapshot(series, THIRD).stated["forgotten"] == SOME
 
 
 def test_another_product_is_still_compared_with_those_who_are_never_published_again(

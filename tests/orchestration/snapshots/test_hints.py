@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from republish.anonymize.principles import parse_contract
+from republish.orchestration.snapshots.no_identifier import WAYS_OUT, advice_on_many_rows, forms_of_none
 from republish.orchestration.snapshots.validation import describe_faults
 
 CONTRACT = parse_contract({
@@ -70,3 +71,65 @@ def test_two_people_whose_identifiers_differ_by_case_are_to_be_told_apart():
     assert "if they are two people, write one of them otherwise" in fault
     (same,) = faults(person=several.replace("P3", "p3"))
     assert "1 of 12 rows repeat the identifier of another row; a snapshot has one row for each person" in same
+
+
+NONE = {
+    "words": ["Unknown", "WITHHELD", "non précisé", "keine Angabe", "don't know", "n/a", "(null)", "xxxx",
+              " ", "\N{ZERO WIDTH SPACE}", "-", "***", "#N/A", "anonymous", "No ID"],
+    "scientific": ["1.23E+05", "1,23E+05", "1e+05", "4.5D+17", "1.23457E9"],
+    "stand-in": ["0", "-1", "999", "0000000", "0.0", "8888888"],
+}  # fmt: skip
+OTHERS = [f"p{number:04d}" for number in range(40)]
+
+
+@pytest.mark.parametrize(("form", "odd"), [(form, odd) for form, all_odd in NONE.items() for odd in all_odd])
+def test_identifiers_that_are_none_are_refused_by_their_form_and_count(form, odd):
+    """Also one row of them: whoever has it in the next snapshot need not be the same."""
+    (fault,) = faults(
+        person=pl.Series([*OTHERS, odd]),
+        born=pl.Series([dt.date(1980, 1, 1)] * 41),
+        illness=pl.Series(["flu"] * 41),
+    )
+    assert "person: 1 of 41 rows have an identifier that is none" in fault
+    assert WAYS_OUT[form] in fault
+    assert not any(way in fault for other, way in WAYS_OUT.items() if other != form)
+
+
+def of_none(identifiers, *, is_several=False):
+    column = pl.Series("person", identifiers)
+    forms = forms_of_none(pl.col("person"), is_text=column.dtype == pl.String, is_several=is_several)
+    found = column.to_frame().select(rows.sum().alias(form) for form, rows in forms.items())
+    return {form: rows for form, rows in found.row(0, named=True).items() if rows}
+
+
+@pytest.mark.parametrize(
+    "base", [OTHERS, [f"{number:08x}" for number in range(40)], ["ab", "ac", "dk", "na"]]
+)
+def test_identifiers_that_only_look_odd_are_somebodys(base):
+    """Codes and hexadecimal numbers with an E, numbered stand-ins, names, and initials among initials."""
+    assert not of_none([*base, "12E5", "3e12", "unknown 3", "Nadia", "Null2", "p9999"])
+    assert not of_none([*range(50)])
+    assert not of_none([*range(990, 1_010)])
+
+
+def test_numbers_that_a_spreadsheet_cut_are_found_if_all_of_them_are():
+    long = [1_234_567_890_123_450 + 10 * number for number in range(30)]
+    assert of_none(long) == {"cut": 30}
+    assert of_none([str(number) for number in long]) == {"cut": 30}
+    assert not of_none([*long, long[0] + 1])
+
+
+def test_a_stand_in_that_many_rows_have_is_found_where_people_have_several():
+    visits = [f"{number % 30 + 100}" for number in range(90)]
+    assert of_none([*visits, *["000"] * 20], is_several=True) == {"stand-in": 20}
+    assert not of_none([*visits, *["111"] * 3], is_several=True)
+
+
+def test_somebody_with_far_more_rows_than_anybody_else_is_asked_about():
+    several = CONTRACT.model_copy(update={"rows": "several"})
+    visits = pl.DataFrame({"identifier": [f"p{number % 30}" for number in range(60)] + ["p7"] * 40})
+    assert "one identifier has 42 of 100 rows, and no other one more than 2" in advice_on_many_rows(
+        visits, several, "rows"
+    )
+    assert advice_on_many_rows(visits[:60], several, "rows") is None
+    assert advice_on_many_rows(visits, CONTRACT, "people") is None

@@ -1,0 +1,114 @@
+"""Identifiers that are none: words for nobody, stand-in numbers, and numbers that a spreadsheet rounded.
+
+Several people who share one are published as one person, and whoever has it next is taken for the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from republish.anonymize.columns import IDENTIFIER, entries
+from republish.anonymize.contract import Table
+from republish.anonymize.errors import as_data
+from republish.anonymize.people.rows import has_several_rows
+from republish.orchestration.snapshots.no_answer import WORDS, plain_words
+
+NOBODY = """
+na|n a|nan|nil|null|none|k a|nobody|no id|anonymous|anonymised|anonymized|anonym|anonyme|anonimo
+|anonimizado|anoniem|masked|redacted|suppressed|confidential|vertraulich|blank|empty|leer|keine|keiner|aucun
+|aucune|ninguno|ninguna|nessuno|nessuna|nenhum|nenhuma|geen|not assigned|unassigned|to be assigned|tbd|xxx
+|xxxx|xxxxx|xxxxxx
+""".replace("\n", "").split("|")
+"""Words for nobody, in small letters and without accents, beside those for no answer."""
+SHORT = 3
+"""Letters of a word that may be somebody's initials, where others have as many."""
+SAME_DIGIT = "|".join(f"{digit}{{3,}}" for digit in range(10))
+STAND_IN = rf"^(?:(?:0|-1)(?:\.0+)?|\D{{0,9}}(?:{SAME_DIGIT})(?:\.0+)?)$"
+"""0, -1, 999, P0000: a number that fills a field."""
+SCIENTIFIC = r"^[+-]?\d+(?:[.,]\d+)?[eEdD][+-]\d+$|^[+-]?\d[.,]\d+[eE]\d+$"
+"""1.23E+05, 1,23E+05, 1e+05, 1.23E5; not 12E5, which may be a code."""
+LONG, CUT = r"^\d{16,}$", r"^\d{15}0+$"
+"""A number of more digits than a spreadsheet keeps, and one that it has cut."""
+FEWEST_CUT, FEWEST_LIKE, FEWEST_ROWS, TIMES_AS_MANY = 20, 20, 5, 5
+"""Numbers that all have to be cut; identifiers beside a stand-in; its rows, and how many times those of
+anybody else, where people have several."""
+MANY_ROWS, TIMES_ADVISED = 20, 10
+"""The same, from which somebody's rows deserve a question whatever the identifier."""
+SAYS = "have an identifier that is none"
+WAYS_OUT = {
+    "words": "words that say that nobody is known (unknown, withheld, n/a), or blanks: leave these rows out"
+    " in the source, or give each person an identifier of their own",
+    "scientific": "numbers as spreadsheets shorten them (1.23E+05), so that several people have one: have the"
+    " column formatted as text there, and exported once more",
+    "cut": "numbers of more than 15 digits that all end in 0, as spreadsheets cut them, so that several"
+    " people have one: have the column exported as text; if they are right, put a letter before each",
+    "stand-in": "a number that stands in for nobody (as 0, -1, 999), unlike all others: leave these rows out"
+    " in the source, or give each person an identifier of their own; if it is a person's, write it otherwise",
+}
+"""The forms of what is none, and what to do about each."""
+
+
+def forms_of_none(values: pl.Expr, *, is_text: bool, is_several: bool) -> dict[str, pl.Expr]:
+    """Which identifiers are none, by their form (`WAYS_OUT`); null where there is no identifier.
+
+    Parameters
+    ----------
+    values
+        Text or whole numbers, all of a snapshot or of a shard.
+    is_several
+        Whether people may have several rows.
+
+    Examples
+    --------
+    >>> people = pl.Series(["P1", "Unknown", "1.23E+05", " "])
+    >>> found = forms_of_none(pl.lit(people), is_text=True, is_several=False)
+    >>> pl.select(found["words"] | found["scientific"]).to_series().to_list()
+    [False, True, True, True]
+    """
+    text = values.cast(pl.String)
+    is_long, is_cut, stands_in = (text.str.contains(form) for form in (LONG, CUT, STAND_IN))
+    is_plain = ~stands_in
+    # Nothing else looks like it: no other identifier has as many characters.
+    alone = ~is_plain.any().over(text.str.len_chars()) & (is_plain.sum() >= FEWEST_LIKE)
+    if is_several:
+        rows = pl.len().over(pl.when(stands_in).then(text))
+        others = text.filter(is_plain).unique_counts().max().fill_null(1)
+        alone |= (rows >= FEWEST_ROWS) & (rows > TIMES_AS_MANY * others)
+    found = {
+        "cut": is_cut & (is_cut.sum() == is_long.sum()) & (is_cut.sum() >= FEWEST_CUT),
+        "stand-in": stands_in & alone,
+    }
+    if is_text:
+        found = {"words": _are_words(text), "scientific": text.str.contains(SCIENTIFIC)} | found
+    return found
+
+
+def _are_words(text: pl.Expr) -> pl.Expr:
+    """Which are words for nobody, or have neither a letter nor a digit."""
+    lettered = text.filter(~text.str.contains("[0-9]")).unique(maintain_order=True)  # few: words take long
+    words, size = plain_words(lettered), lettered.str.len_chars()
+    is_word = words.is_in(["", *WORDS, *NOBODY])
+    may_be_initials = (size <= SHORT) & (words != "") & size.is_in(size.filter(~is_word).implode())
+    return text.is_in(lettered.filter(is_word & ~may_be_initials).implode())
+
+
+def ways_out(forms: Sequence[str]) -> str:
+    """The forms that were found, each with what to do about it."""
+    return "; ".join(WAYS_OUT[form] for form in forms)
+
+
+def advice_on_many_rows(people: pl.DataFrame, schema: Table, counted: str) -> str | None:
+    """A question about an identifier that has far more rows than any other; `people` are a snapshot's."""
+    if not has_several_rows(schema) or people.is_empty():
+        return None
+    rows = entries(people, IDENTIFIER).value_counts(name="rows").sort("rows", descending=True)["rows"]
+    most, others = rows[0], rows[1] if rows.len() > 1 else 0
+    if most < MANY_ROWS or most <= TIMES_ADVISED * max(1, others):
+        return None
+    return (
+        f"{as_data(schema.identifier)}: one identifier has {most:,} of {people.height:,} {counted}, and no"
+        f" other one more than {others:,}: does it stand in for several people? Then leave these rows out in"
+        " the source"
+    )
