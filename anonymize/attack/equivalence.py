@@ -13,7 +13,7 @@ means here.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +25,8 @@ import polars as pl
 import scipy
 from scipy.sparse import block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, hstack, vstack
 from scipy.sparse.csgraph import connected_components
+
+from republish.anonymize.attack.lone_groups import LonePart, lone_parts, without_copies
 
 SEARCH_LIMIT = 1000
 """Rows up to which programmes are solved. Beyond, attacks by two partitions alone are found, none is
@@ -121,11 +123,20 @@ def minimum_equivalence(
     He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, Definitions 9 and 10, Lemma 3.
     """
     deadline = time.monotonic() + seconds
+    members, contents = without_copies(members, contents, _value_vectors(contents))
+    lone, others = lone_parts(members, _value_vectors(contents))
     # Small ones first: one large one would use up the time of all.
-    matrices = sorted(person_matrices(members, contents), key=lambda matrix: matrix.rows.shape[0])
-    found = [_minimum(matrix, deadline) for matrix in matrices]
+    matrices = sorted(_matrices_of(others, members, contents), key=lambda matrix: matrix.rows.shape[0])
+    found = [*map(_of_lone_part, lone), *(_minimum(matrix, deadline) for matrix in matrices)]
     parts = sorted(found, key=lambda one: [_missing_first(value) for value in one.signature])
-    return [*parts, _minimum_of_all(matrices, found, deadline)] if len(parts) > 1 else parts
+    if len(parts) < 2:
+        return parts
+    bound = _surplus_bound(_surpluses(lone, matrices))
+
+    def related() -> bool:
+        return _related(contents, len(lone), matrices)
+
+    return [*parts, _minimum_of_all(members, contents, parts, bound, related, deadline)]
 
 
 def compromised(
@@ -137,7 +148,12 @@ def compromised(
     caught.
     """
     deadline = time.monotonic() + seconds
-    matrices = list(person_matrices(members, contents))
+    members, contents = without_copies(members, contents, _value_vectors(contents))
+    lone, others = lone_parts(members, _value_vectors(contents))
+    matrices = list(_matrices_of(others, members, contents))
+    is_joint = _surplus_bound(_surpluses(lone, matrices)) < e
+    if is_joint or any(one.e is not None and one.e < e for one in lone):
+        lone, matrices = [], list(person_matrices(members, contents))
     caught, undecided = [], []
     for matrix in matrices:
         together = [matrix] if matrix.surplus_bound() < e else matrix.components
@@ -145,11 +161,7 @@ def compromised(
             yes, unknown = _caught(part, e, deadline)
             caught += part.named(yes)
             undecided += part.named(unknown)
-    if (
-        len(matrices) > 1
-        and _surplus_bound([matrix.surplus for matrix in matrices]) < e
-        and _related(matrices)
-    ):
+    if len(matrices) > 1 and is_joint and _related(contents, 0, matrices):
         whole = PersonMatrix.together(matrices)
         before = whole.people.list.first().is_in(caught).to_numpy()
         yes, unknown = _caught(whole, e, deadline, before)
@@ -157,6 +169,30 @@ def compromised(
     dtype = members.schema["person"]
     return Compromised(
         *(pl.DataFrame({"person": pl.Series(named, dtype=dtype)}) for named in (caught, undecided))
+    )
+
+
+def _matrices_of(
+    partitions: pl.Series, members: pl.DataFrame, contents: pl.DataFrame
+) -> Iterator[PersonMatrix]:
+    """The matrices of some partitions, which have nobody in common with the others."""
+    if partitions.is_empty():
+        return iter(())
+    is_among = pl.col("partition").is_in(partitions.implode())
+    return person_matrices(members.filter(is_among), contents.filter(is_among))
+
+
+def _of_lone_part(part: LonePart) -> Equivalence:
+    numbers, witness = [number for number, _ in part.pair], [people for _, people in part.pair]
+    return Equivalence(
+        part.signature,
+        signatures=1,
+        partitions=part.partitions,
+        people=part.people,
+        e=part.e,
+        at_least=part.e,
+        witness=(witness[0], witness[1]) if witness else ((), ()),
+        weights=tuple(zip(numbers, (Fraction(1), Fraction(-1)), strict=True)) if numbers else (),
     )
 
 
@@ -182,26 +218,59 @@ def _equivalence(
 
 
 def _minimum_of_all(
-    matrices: Sequence[PersonMatrix], found: Sequence[Equivalence], deadline: float
+    members: pl.DataFrame,
+    contents: pl.DataFrame,
+    found: Sequence[Equivalence],
+    bound: int,
+    related: Callable[[], bool],
+    deadline: float,
 ) -> Equivalence:
-    """The smallest attack on the whole series, given the smallest on each part."""
+    """The smallest attack on the whole series, given the smallest on each part.
+
+    Parameters
+    ----------
+    members, contents
+        The series.
+    found
+        The smallest attack on each part.
+    bound
+        No attack that combines several parts has a smaller e.
+    related
+        Whether values of different parts can cancel out.
+    deadline
+        When the search ends.
+    """
     begun = time.monotonic()
-    whole = PersonMatrix.together(matrices)
-    attacks = [
-        _Attack(one.e, one.witness, one.weights, np.empty(0, dtype=int)) for one in found if one.e is not None
-    ]
-    best = min(attacks, key=lambda attack: attack.e, default=None)
+    best = min((one for one in found if one.e is not None), key=lambda one: one.e or 0, default=None)
     at_least = min((one.at_least for one in found if one.at_least is not None), default=None)
-    bound = _surplus_bound([matrix.surplus for matrix in matrices])
-    if (at_least is None or at_least > bound) and _related(matrices):
-        better, joint = _search(whole, best, deadline, begin=bound)
-        best, at_least = better or best, _joined(at_least, joint, bound)
-    return _equivalence(whole, best, at_least, begun)
+    partitions, better = sum(one.partitions for one in found), None
+    if (at_least is None or at_least > bound) and related():
+        joint: int | None = bound
+        if partitions <= SEARCH_LIMIT:
+            whole = PersonMatrix.together([*person_matrices(members, contents)])
+            better, joint = _search(whole, None if best is None else best.e, deadline, begin=bound)
+        at_least = _joined(at_least, joint, bound)
+    smallest = better or best
+    return Equivalence(
+        tuple(sorted({value for one in found for value in one.signature}, key=_missing_first)),
+        signatures=sum(one.signatures for one in found),
+        partitions=partitions,
+        people=sum(one.people for one in found),
+        e=smallest.e if smallest else None,
+        at_least=at_least,
+        witness=smallest.witness if smallest else ((), ()),
+        weights=smallest.weights if smallest else (),
+        seconds=time.monotonic() - begun,
+    )
 
 
 def _missing_first(value: object) -> tuple[Any, ...]:
     """A key to sort values by, one of which may be missing."""
     return (value is not None, value)
+
+
+def _surpluses(lone: Sequence[LonePart], matrices: Sequence[PersonMatrix]) -> list[int]:
+    return [*(part.surplus for part in lone), *(matrix.surplus for matrix in matrices)]
 
 
 def _surplus_bound(surplus: Sequence[int]) -> int:
@@ -212,13 +281,18 @@ def _surplus_bound(surplus: Sequence[int]) -> int:
     return -(-sum(sorted(surplus)[:2]) // 2)
 
 
-def _related(matrices: Sequence[PersonMatrix]) -> bool:
+def _related(contents: pl.DataFrame, lone: int, matrices: Sequence[PersonMatrix]) -> bool:
     """Whether values of different parts can cancel out: whether their value vectors are dependent.
 
-    A rank modulo a prime is never too large, so that `False` is certain.
+    A rank modulo a prime is never too large, so that `False` is certain. Of a `lone` part it is 1.
     """
-    apart = sum(_rank(matrix.values) for matrix in matrices)
-    return _rank(PersonMatrix.together(matrices).values) < apart
+    if lone + len(matrices) > contents["value"].n_unique():
+        return True
+    held = _value_vectors(contents).unique("signature", keep="first").select("value", "tuples")
+    held = held.with_row_index("row").explode("value", "tuples", empty_as_null=False)
+    at = held["row"].to_numpy(), (held["value"].rank("dense").fill_null(0)).to_numpy().astype(np.int64)
+    whole = csr_array((held["tuples"].to_numpy().astype(float), at))
+    return _rank(whole) < lone + sum(_rank(matrix.values) for matrix in matrices)
 
 
 def _rank(matrix: csr_array) -> int:
@@ -356,16 +430,19 @@ def _rows(numbers: np.ndarray, column: np.ndarray, ends: np.ndarray, width: int)
 
 
 def _value_vectors(contents: pl.DataFrame) -> pl.DataFrame:
-    """`partition`, `value`, `tuples` (lists), `signature`: a number for values in the same proportions."""
+    """`partition`, `value`, `tuples` (lists), `times`, `signature`.
+
+    The signature is a number for values in the same proportions, `times` how often a partition has it.
+    """
     ordered = contents.sort("partition", "value")
     offsets = ordered["partition"].rle_id().arg_unique().to_numpy()
     tuples = ordered["tuples"].to_numpy().astype(np.int64)
     divisor = np.gcd.reduceat(tuples, offsets) if len(tuples) else tuples
-    share = tuples // np.repeat(divisor, np.diff([*offsets, len(tuples)]))
+    times = np.repeat(divisor, np.diff([*offsets, len(tuples)]))
     return (
-        ordered.with_columns(pl.Series("share", share))
+        ordered.with_columns(pl.Series("share", tuples // times), pl.Series("times", times))
         .group_by("partition", maintain_order=True)
-        .agg("value", "tuples", "share")
+        .agg("value", "tuples", "share", pl.col("times").first())
         .with_columns(pl.struct("value", "share").rank("dense").cast(pl.Int64).alias("signature"))
         .drop("share")
     )
@@ -526,9 +603,14 @@ def _attack(matrix: PersonMatrix, weights: Sequence[Fraction]) -> _Attack | None
 def _smallest(matrix: PersonMatrix, deadline: float) -> tuple[_Attack | None, int | None]:
     """The smallest attack, and the bound below which there is proven to be none."""
     best = _smallest_pair(matrix)
-    bounds = []
+    if best is not None and best.e == 1:
+        return best, 1
+    bounds: list[int | None] = []
     for part in matrix.components:
-        found, bound = _search(part, best, deadline)
+        if matrix.is_too_large and time.monotonic() > deadline:
+            bounds.append(1)
+            break
+        found, bound = _search(part, None if best is None else best.e, deadline)
         best = found or best
         bounds.append(bound)
     at_least = min((bound for bound in bounds if bound is not None), default=None)
@@ -536,7 +618,7 @@ def _smallest(matrix: PersonMatrix, deadline: float) -> tuple[_Attack | None, in
         at_least = best.e
     apart = matrix.surplus_bound()
     if apart < NEVER and (at_least is None or at_least > apart):
-        found, joint = _search(matrix, best, deadline, begin=apart)
+        found, joint = _search(matrix, None if best is None else best.e, deadline, begin=apart)
         best, at_least = found or best, _joined(at_least, joint, apart)
     return best, at_least
 
@@ -553,27 +635,21 @@ def _joined(apart: int | None, joint: int | None, begin: int) -> int | None:
 
 def _smallest_pair(matrix: PersonMatrix) -> _Attack | None:
     """The smallest attack by subtracting one partition from another: quick, and often the smallest."""
-    best, pair = np.inf, None
     contents, sizes, shared = _fingerprints(matrix.values), matrix.rows @ matrix.copies, matrix.shared
     cost = sizes[shared.row] + sizes[shared.col] - 2 * shared.data
     close = np.flatnonzero((cost > 0) & (contents[shared.row] == contents[shared.col]))
-    for content in np.unique(contents):
-        number = np.flatnonzero(contents == content)
-        if len(number) < 2:
-            continue
-        own = close[contents[shared.row[close]] == content]
-        if len(own):
-            at = own[cost[own].argmin()]
-            first, second, found = shared.row[at], shared.col[at], cost[at]
-        else:
-            first, second = number[np.argsort(sizes[number], kind="stable")[:2]]
-            found = sizes[first] + sizes[second]
-        if 0 < found < best:
-            best, pair = found, (first, second)
-    if pair is None:
+    # Of partitions with the same values, the two smallest, too: they need not have anybody in common.
+    order = np.lexsort((sizes, contents))
+    is_first = np.diff(contents[order], prepend=contents[order][:1] - 1) != 0
+    at = np.flatnonzero(is_first[:-1] & ~is_first[1:])
+    first = np.concatenate([shared.row[close], order[at]])
+    second = np.concatenate([shared.col[close], order[at + 1]])
+    cost = np.concatenate([cost[close], sizes[order[at]] + sizes[order[at + 1]]])
+    if not cost.any():
         return None
+    best = np.where(cost > 0, cost, np.inf).argmin()
     weights = [Fraction(0)] * len(contents)
-    weights[pair[0]], weights[pair[1]] = Fraction(1), Fraction(-1)
+    weights[first[best]], weights[second[best]] = Fraction(1), Fraction(-1)
     return _attack(matrix, weights)
 
 
@@ -585,13 +661,13 @@ def _fingerprints(rows: csr_array) -> np.ndarray:
 
 
 def _search(
-    matrix: PersonMatrix, best: _Attack | None, deadline: float, begin: int = 1
+    matrix: PersonMatrix, best: int | None, deadline: float, begin: int = 1
 ) -> tuple[_Attack | None, int | None]:
-    """An attack smaller than `best` (or None), and the bound proven; no bound (None) if there is none."""
+    """An attack with a smaller e than `best` (or None), and the bound proven; None if there is no attack."""
     found, below = None, begin
     if matrix.is_too_large:
         return None, begin
-    upper = best.e if best else int(matrix.copies.sum()) + 1
+    upper = int(matrix.copies.sum()) + 1 if best is None else best
     while below < upper:
         proven, below = below, min(max(2, 2 * below), upper)
         still: list[int] = []
@@ -604,7 +680,7 @@ def _search(
             still.append(column)
         if found is not None and upper <= below:
             break
-    return found, (upper if best or found else None)
+    return found, (None if best is None and found is None else upper)
 
 
 def _dense(matrix: PersonMatrix, below: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

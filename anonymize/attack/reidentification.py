@@ -222,7 +222,15 @@ def _people(classes: pl.DataFrame, seen: AttackInput) -> np.ndarray:
 def _inside(points: pl.DataFrame, names: list[str], boxes: pl.DataFrame) -> np.ndarray:
     """int64[B]: the people in each box."""
     people = np.zeros(len(boxes))
-    for some in points.iter_slices(MOST_POINTS):
-        point, box = covering(some.select(names), boxes)
-        people += np.bincount(box, some["people"].to_numpy()[point], len(boxes))
+    # Points that follow each other are near each other, so that few boxes reach any of them.
+    names = sorted(names, key=lambda name: -points[name].n_unique())
+    low, high = pl.col(f"{names[0]}_low"), pl.col(f"{names[0]}_high")
+    boxes = boxes.with_row_index("box").sort(low)
+    for some in points.sort(names).iter_slices(MOST_POINTS):
+        first = some[names[0]]
+        reach = pl.lit(value=True) if first.null_count() else (low <= first.max()) & (high >= first.min())
+        near = boxes.filter(reach)
+        point, box = covering(some.select(names), near)
+        inside = np.bincount(box, some["people"].to_numpy()[point], len(near))
+        people[near["box"].to_numpy()] += inside
     return people.astype(np.int64)

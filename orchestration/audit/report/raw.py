@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from republish.anonymize.attack.equivalence import Equivalence
 from republish.anonymize.attack.intersection import SCOPES
 from republish.anonymize.attack.measures.guessing import Guesses
 from republish.anonymize.contract import Product
@@ -37,6 +38,8 @@ BACKGROUND_OF_VIEWS = [
 ]
 GROUPS_KNOWN = "everybody's group in every release (private folder)"
 OF_ANOTHER_TOOL = "another tool's"
+MOST_PARTS = 1000
+"""Parts of a series, of the equivalence attack, that are listed."""
 
 
 @dataclass(frozen=True)
@@ -147,9 +150,16 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict
                 "at_least": found.at_least,
                 "proven": found.proven,
             }
-            for number, found in enumerate(series.equivalences, start=1)
+            for number, found in _most_telling(series.equivalences)
         ],
     }
+
+
+def _most_telling(found: Sequence[Equivalence]) -> list[tuple[int, Equivalence]]:
+    """Parts with their numbers; of too many, those with the smallest attacks, all together among them."""
+    numbered = [*enumerate(found, start=1)]
+    smallest = sorted(numbered, key=lambda one: (one[1].e is None, one[1].e, -one[0]))
+    return sorted(smallest[:MOST_PARTS], key=lambda one: one[0])
 
 
 def _intersected(left: Left | None) -> dict[str, Any]:
