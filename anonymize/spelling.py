@@ -13,6 +13,9 @@ NUMBER = r"^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$"
 PLAIN = r"^(?:0|-?[1-9][0-9]*|[A-Za-z][!-~]*)$"
 """Text that is its own form, in small letters: a whole number, or ASCII without spaces after a letter."""
 
+BETWEEN_PARTS = " ¦ "
+"""Stands between the parts of an identifier that several columns make together."""
+
 FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
     "spaces around them": lambda text: text.str.strip_chars(),
     "leading zeros": lambda text: text.str.strip_chars().str.strip_chars_start("0"),
@@ -75,8 +78,8 @@ def identifier_forms(identifiers: pl.Series) -> pl.Series:
     --------
     >>> identifier_forms(pl.Series([7, 12])).to_list()
     ['7', '12']
-    >>> identifier_forms(pl.Series(["P-007", "p-8 "])).to_list()
-    ['p-007', 'p-8']
+    >>> identifier_forms(pl.Series(["P-007", "p-8 ", "007 ¦ A1"])).to_list()
+    ['p-007', 'p-8', '7 ¦ a1']
     """
     if identifiers.dtype == pl.Binary:
         return identifiers.bin.encode("hex")
@@ -85,6 +88,9 @@ def identifier_forms(identifiers: pl.Series) -> pl.Series:
         return text
     if text.str.contains(PLAIN).all():
         return text.str.to_lowercase()
+    if text.str.contains(BETWEEN_PARTS, literal=True).any():  # each part has its own form
+        parts = text.str.split(BETWEEN_PARTS).list.eval(value_form(pl.element()))
+        return parts.list.join(BETWEEN_PARTS)
     return pl.select(value_form(pl.lit(text))).to_series()
 
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from republish.anonymize.contract.expect import Expect
+from republish.anonymize.contract.identifier import JoinedColumns
 from republish.anonymize.contract.parameters import Parameters
 from republish.anonymize.contract.scalars import Declaration, shown
 from republish.anonymize.contract.schema import Table, role_fault
@@ -116,14 +117,14 @@ def _declared_names(declared: Mapping[str, Any]) -> tuple[str | None, list[str],
     names = [_name(attribute) for attribute in attributes] if isinstance(attributes, list | tuple) else []
     sensitive = declared.get("sensitive")
     columns = sensitive if isinstance(sensitive, list | tuple) else [sensitive]
-    identifier, row = (
-        name if isinstance(name := declared.get(key), str) else None for key in ("identifier", "row")
-    )
+    identifier, row = declared.get("identifier"), declared.get("row")
+    if isinstance(identifier, list | tuple) and all(isinstance(name, str) for name in identifier):
+        identifier = JoinedColumns(identifier)
     return (
-        identifier,
+        identifier if isinstance(identifier, str) else None,
         [name for name in names if name is not None],
         [name for column in columns if (name := _name(column)) is not None],
-        row,
+        row if isinstance(row, str) else None,
     )
 
 

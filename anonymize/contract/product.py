@@ -384,7 +384,7 @@ class Product(Table, Generic[P_co]):
         for one in (self.source, *self.sources.values()):
             for key in ("columns", "names"):
                 declared = getattr(one, key) if isinstance(one, FileSource) else {}
-                if unknown := set(declared) - set(self.column_names().values()):
+                if unknown := set(declared) - set(self.source_columns()):
                     why = f"source.{key}: names {min(unknown)}, which is no column of this contract"
                     raise ValueError(why)
         return self

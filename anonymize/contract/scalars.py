@@ -77,7 +77,8 @@ def _date(declared: Any) -> Any:
     return declared
 
 
-def _label(declared: Any) -> Any:
+def label(declared: Any) -> str:
+    """A label, or a name. Raises ValueError if it is none."""
     if declared == "":
         raise ValueError("must not be empty")
     if isinstance(declared, str):
@@ -122,7 +123,7 @@ def date_domain(declared: Any) -> tuple[dt.date, dt.date]:
 Words = Annotated[StrictStr, AfterValidator(_words)]
 Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number)]
 Date = Annotated[dt.date, BeforeValidator(_date)]
-Label = Annotated[StrictStr, BeforeValidator(_label)]
+Label = Annotated[StrictStr, BeforeValidator(label)]
 NumberDomain = Annotated[tuple[Number, Number], BeforeValidator(_pair), AfterValidator(_ascending)]
 DateDomain = Annotated[tuple[Date, Date], BeforeValidator(_pair), AfterValidator(_ascending)]
 

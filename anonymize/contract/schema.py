@@ -17,6 +17,7 @@ from republish.anonymize.contract.attributes import (
     NumberColumn,
     QuasiIdentifier,
 )
+from republish.anonymize.contract.identifier import Identifier, columns_of_identifier
 from republish.anonymize.contract.scalars import Declaration, Label, repeated
 from republish.anonymize.contract.sensitive import Sensitive, one_or_several
 
@@ -39,8 +40,8 @@ class Table(Declaration):
         def sensitive(self) -> Sensitive | None:
             """What nobody may learn about a person, if one column is."""
 
-    identifier: Label
-    """The column that identifies a person; never published."""
+    identifier: Identifier
+    """The column that identifies a person, or a list of columns that do together; never published."""
 
     def attributes(self) -> Iterator[tuple[str, QuasiIdentifier | Column]]:
         """Each attribute with our name of its column."""
@@ -51,6 +52,11 @@ class Table(Declaration):
         columns = () if self.sensitive is None else self.sensitive.columns
         for position, column in enumerate(columns):
             yield VALUE if len(columns) == 1 else value_column(position), column
+
+    def source_columns(self) -> list[str]:
+        """The publisher's names of the columns that a source is to have: those of the identifier first."""
+        others = (name for column, name in self.column_names().items() if column != IDENTIFIER)
+        return list(dict.fromkeys([*columns_of_identifier(self.identifier), *others]))
 
     def column_names(self) -> dict[str, str]:
         """Our name of each of the snapshot's columns, and the publisher's: identifier first."""
@@ -142,8 +148,14 @@ def _at_least_one(declared: Any) -> Any:
 def role_fault(
     identifier: str | None, quasi_identifiers: Sequence[str], sensitive: Sequence[str], row: str | None = None
 ) -> str | None:
-    """The fault between columns that are each right, or None."""
+    """The fault between columns that are each right, or None.
+
+    A part of an identifier, a site say, may be a quasi-identifier as well.
+    """
     named = [name for name in (identifier, row, *quasi_identifiers, *sensitive) if name is not None]
+    parts = () if identifier is None else columns_of_identifier(identifier)
+    if secret := next((name for name in parts if name in (*sensitive, row) and name != identifier), None):
+        return f"the column {secret} is a part of the identifier: it can't be sensitive, or row, too"
     if twice := repeated(named):
         return f"the column {twice} has more than one role: identifier, row, quasi-identifier or sensitive"
     return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, entries, exactly
+from republish.anonymize.contract.identifier import columns_of_identifier
 from republish.anonymize.errors import SnapshotError
 from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.chain.snapshot import Snapshot
 from republish.orchestration.series.shards import Shard, shard_numbers
 from republish.orchestration.snapshots.crosswalks import crosswalk, under_first_identifiers
 from republish.orchestration.snapshots.files import read_file
+from republish.orchestration.snapshots.sources import with_identifier
 
 COLUMN = "column"
 """The column of such a file that names the column of a wrong value; its other one is the identifier's."""
@@ -46,8 +48,10 @@ def corrections_of(shard: Shard, release: str, before: Snapshot | None, now: Sna
             f"{where}: nothing is published yet that could be wrong; take it out of the contract"
         )
     table, names = read_file(file, where)
-    if set(names) != {contract.identifier, COLUMN}:
-        raise SnapshotError(f"{where}: its columns must be {contract.identifier} and {COLUMN}")
+    needed = [*columns_of_identifier(contract.identifier), COLUMN]
+    if {*names} != {*needed}:
+        raise SnapshotError(f"{where}: its columns must be {' and '.join(needed)}")
+    table = with_identifier(table, contract.identifier, where)
     known = crosswalk(series.file, release)
     table = under_first_identifiers(table, known, contract.identifier, where)
     ours = {theirs: own for own, theirs in now.columns.items() if own != IDENTIFIER}

@@ -32,6 +32,7 @@ from republish.orchestration.drafts.found import FoundTable, in_database, in_fil
 from republish.orchestration.drafts.roles import (
     Roles,
     likely_identifier,
+    likely_pair,
     likely_sensitive,
     names_somebody,
     roles_of,
@@ -83,20 +84,18 @@ def write_draft(
 
 def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, asks: bool) -> Roles:
     columns = {one.name: one for one in found.columns}
-    likely = likely_identifier(found.columns, found.unique) if identifier is None else None
-    person = _named(columns, identifier, "--identifier") or likely
-    if asks and identifier is None:
-        person = _asked(columns, "Which column identifies a person?", person)
-    if person is None:
+    persons = _persons(found, columns, identifier, asks=asks)
+    if not persons:
         why = "no column has another value in each row, or is called after persons: name the one that does"
         nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
         if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
             why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
         raise ContractError("--identifier", [("", why)])
-    _refuse_merged(person, found.name)
-    others = [one for one in found.columns if one is not person]
-    secret = _named(columns, sensitive, "--sensitive")
-    if secret is person:
+    for person in persons:
+        _refuse_merged(person, found.name)
+    others = [one for one in found.columns if one not in persons]
+    secret = None if sensitive is None else _named(columns, sensitive, "--sensitive")
+    if secret in persons:
         raise ContractError("--sensitive", [("", "names the identifier: name another column")])
     if secret is None:
         secret = likely_sensitive([one for one in others if not names_somebody(one)])
@@ -105,7 +104,8 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
     if secret is None:
         why = "no column looks as if nobody may learn it: name the one that is published, and protected"
         raise ContractError("--sensitive", [("", why)])
-    roles = roles_of(found.columns, person, secret, found.unique)
+    several = not found.are_unique([one.name for one in persons])
+    roles = roles_of(found.columns, persons[0], secret, found.unique, *persons[1:], has_several=several)
     roles = without_what_cannot_be_read(roles, is_query="query" in found.source)
     if asks:
         roles = _asked_for_more(roles)
@@ -117,6 +117,33 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
     return roles
 
 
+def _persons(
+    found: FoundTable, columns: dict[str, Column], identifier: str | None, *, asks: bool
+) -> list[Column]:
+    """The column, or the two, that identify a person; none if nothing looks like it and nobody says it."""
+    if identifier is not None:
+        names = [identifier] if identifier in columns else [name.strip() for name in identifier.split(",")]
+        return [_named(columns, name, "--identifier") for name in names[:2]]
+    likely = likely_identifier(found.columns, found.unique)
+    if likely is None or likely.name not in found.unique:
+        pair = likely_pair(found.columns, likely, found.unique, found.are_unique)
+    else:
+        pair = None
+    persons = [*pair] if pair else [likely] if likely else []
+    return _asked_persons(columns, persons) if asks else persons
+
+
+def _asked_persons(columns: dict[str, Column], likely: list[Column]) -> list[Column]:
+    """Ask which column, or which two, identify a person, until there are such."""
+    proposed = ",".join(one.name for one in likely) or None
+    while True:
+        answer = ask("Which column identifies a person?", default=proposed)
+        names = [answer] if answer in columns else [name.strip() for name in answer.split(",")]
+        if len(names) <= 2 and all(name in columns for name in names):
+            return [columns[name] for name in dict.fromkeys(names)]
+        typer.echo(f"There are {', '.join(map(as_data, columns))}; of two, write household,line.")
+
+
 def _refuse_merged(person: Column, where: str) -> None:
     """Raise SnapshotError if identifiers are such that neighbours may be one number."""
     if person.kind == "number" and (not person.is_whole or is_too_large(person.values)):
@@ -126,9 +153,9 @@ def _refuse_merged(person: Column, where: str) -> None:
         )
 
 
-def _named(columns: dict[str, Column], name: str | None, option: str) -> Column | None:
-    if name is None or name in columns:
-        return None if name is None else columns[name]
+def _named(columns: dict[str, Column], name: str, option: str) -> Column:
+    if name in columns:
+        return columns[name]
     close = difflib.get_close_matches(name, columns, n=1)
     hint = f"; is it {as_data(close[0])}?" if close else f"; there are {', '.join(map(as_data, columns))}"
     raise ContractError(option, [("", f"there is no column {as_data(name)}{hint}")])

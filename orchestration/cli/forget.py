@@ -22,7 +22,7 @@ def forget(
         typer.Option(
             "--identifiers",
             metavar="FILE",
-            help="A file with an identifier on each line. Default: standard input.",
+            help="A file with an identifier on each line (of two columns 12,3). Default: standard input.",
         ),
     ] = None,
     by_rule: Annotated[
@@ -99,7 +99,7 @@ def forget(
             return
     else:
         again = again is not False
-        asked = read_identifiers(identifiers)
+        asked = read_identifiers(identifiers, file.contract.identifier)
         given = identifier_forms(pl.Series(asked)).n_unique()
         found = forgotten(series, asked, again=again) if delete else what_is_kept(series, asked)
     _say(found, given)

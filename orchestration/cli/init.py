@@ -19,7 +19,8 @@ def init(
         ),
     ],
     identifier: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that identifies a person.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that identifies a person; or two: household,line."),
     ] = None,
     sensitive: Annotated[
         str | None,

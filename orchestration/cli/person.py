@@ -23,7 +23,8 @@ def person(
         typer.Option(
             "--identifier",
             metavar="FILE",
-            help="A file with the person's identifier on its only line. Default: standard input.",
+            help="A file with the person's identifier on its only line (of two columns 12,3). Default:"
+            " standard input.",
         ),
     ] = None,
     home: HomePath = None,
@@ -47,7 +48,7 @@ def person(
 
     file = load_contract(contract)
     series = series_at(file, home)
-    asked = read_identifiers(identifier)
+    asked = read_identifiers(identifier, file.contract.identifier)
     if len(asked) > 1:
         raise PersonError(f"{len(asked)} identifiers are given: a sheet is about one person")
     settle(series.home, file.contract.product)
@@ -68,16 +69,21 @@ def person(
     out.print(f"{page} is for the person, {content} for you")
 
 
-def read_identifiers(file: Path | None) -> list[str]:
+def read_identifiers(file: Path | None, identifier: str) -> list[str]:
     """Identifiers, one on each line of a file or of standard input; a terminal asks for one, and hides it.
+
+    `identifier` is the contract's: of several columns, each line has their values as a CSV file does.
 
     Raises PersonError if there is none.
     """
+    from republish.anonymize.contract.identifier import columns_of_identifier, given
     from republish.anonymize.errors import PersonError
     from republish.orchestration.cli.terminal import ask
 
     if file is None and sys.stdin.isatty():
-        text = ask("Identifier (not shown)", is_hidden=True)
+        columns = columns_of_identifier(identifier)
+        which = f", {','.join(columns)}" if len(columns) > 1 else ""
+        text = ask(f"Identifier{which} (not shown)", is_hidden=True)
     else:
         content = sys.stdin.buffer.read() if file is None else file.read_bytes()
         try:
@@ -88,6 +94,10 @@ def read_identifiers(file: Path | None) -> list[str]:
                 f"{file or 'standard input'}: line {line} is no text in UTF-8. Write the list in UTF-8"
                 " (`iconv -f latin1 -t utf-8`, say)"
             ) from None
-    if not (given := [line.strip() for line in text.splitlines() if line.strip()]):
+    try:
+        asked = given([line.strip() for line in text.splitlines() if line.strip()], identifier)
+    except ValueError as error:
+        raise PersonError(f"{file or 'standard input'}: {error}") from None
+    if not asked:
         raise PersonError("no identifier is given: write one on a line of standard input, or of a file")
-    return list(dict.fromkeys(given))
+    return list(dict.fromkeys(asked))

@@ -11,6 +11,7 @@ import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.contract import Schema, View
+from republish.anonymize.contract.identifier import columns_of_identifier
 from republish.anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.people.rows import counted_in
@@ -60,7 +61,10 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
     """People, and the columns that are read."""
     contract = series.contract
     columns = [
-        _column(contract.identifier, TEXT_OR_NUMBER, "identifier; never published"),
+        *(
+            _column(name, TEXT_OR_NUMBER, "identifier; never published")
+            for name in columns_of_identifier(contract.identifier)
+        ),
         *(_column(one.name, one.dtype, f"{contract.ROLE}, {one.kind}") for _, one in contract.attributes()),
         *(
             _column(one.name, one.dtype, f"sensitive, {one.semantics}")

@@ -91,7 +91,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         "series: v1                         # a chain of releases that keep one promise together",
         *_source(found, roles),
         *_releases(found),
-        f"identifier: {flow(roles.identifier.name)}".ljust(34) + " # never published",
+        *_identifier(roles),
         *_several_rows(found, roles),
         "# What others may know of a person, from a register or a neighbour. Published as intervals.",
         "#   domain  every value there can be: make it as wide as it can be, not as it is here",
@@ -146,7 +146,7 @@ def without_what_cannot_be_read(roles: Roles, *, is_query: bool) -> Roles:
 
 
 def _source(found: FoundTable, roles: Roles) -> Iterator[str]:
-    known = [*roles.quasi_identifiers, *roles.more, roles.identifier]
+    known = [*roles.quasi_identifiers, *roles.more, *roles.identifying]
     used = [*known, *([roles.sensitive] if roles.sensitive else [])]
     common, single = common_written(used) if "path" in found.source else ({}, {})
     yield "source:"
@@ -179,6 +179,14 @@ def _releases(found: FoundTable) -> Iterator[str]:
     else:
         yield f"releases: {{first: {first}, cron: {flow(found.cron)}}}"
         yield f"# {GUESS} the schedule that the {len(found.releases)} snapshots follow"
+
+
+def _identifier(roles: Roles) -> Iterator[str]:
+    names = [one.name for one in roles.identifying]
+    yield f"identifier: {flow(names[0] if roles.also is None else names)}".ljust(34) + " # never published"
+    if roles.also is not None:
+        yield f"# {GUESS} no column has another value in each row, and these two together have: do they"
+        yield "#   identify a person, in every snapshot the same?"
 
 
 def _several_rows(found: FoundTable, roles: Roles) -> Iterator[str]:
@@ -372,7 +380,7 @@ def _said(roles: Roles) -> Iterator[str]:
     """What the draft says of each column: names of columns and no value."""
     assert roles.sensitive is not None
     known = ", ".join(f"{one.name} ({one.kind})" for one in roles.quasi_identifiers) or "nothing"
-    yield f"  identifies a person     {roles.identifier.name}"
+    yield f"  identifies a person     {' and '.join(one.name for one in roles.identifying)}"
     if roles.has_several:
         yield f"  tells rows apart        {roles.row.name if roles.row else 'all columns together'}"
     yield f"  others may know         {known}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import polars as pl
 from pydantic import ValidationError
 
+from republish.anonymize.columns import exactly
 from republish.anonymize.contract import QuerySource
 from republish.anonymize.contract.source import CSV, TYPED
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
@@ -76,6 +78,8 @@ class FoundTable:
     cron: str | None = None
     remarks: tuple[str, ...] = ()
     """Sentences on what a publisher has to know."""
+    are_unique: Callable[[Sequence[str]], bool] = lambda _names: False
+    """Whether columns of these names have, together, other values in each row of each file."""
 
 
 def in_files(file: Path) -> FoundTable:
@@ -127,6 +131,7 @@ def in_files(file: Path) -> FoundTable:
             _columns(tables, labels, codes.values()),
             _unique(tables),
             remarks=(UNDATED, *remarks),
+            are_unique=partial(_are_unique, tables),
         )
     cron = schedule_of(tuple(files))
     if cron is None and len(files) > 1:
@@ -143,6 +148,7 @@ def in_files(file: Path) -> FoundTable:
         sources,
         cron,
         tuple(remarks),
+        partial(_are_unique, tables),
     )
 
 
@@ -213,6 +219,7 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
         _columns(tables),
         _unique(tables),
         remarks=tuple(remarks),
+        are_unique=partial(_are_unique, tables),
     )
 
 
@@ -308,16 +315,18 @@ def _is_constant(values: pl.Series) -> bool:
 
 def _unique(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
     first, *_ = tables.values()
-    return tuple(
-        name
-        for name in first.columns
-        if all(
-            name in table.columns
-            and not table[name].dtype.is_nested()
-            and not table[name].has_nulls()
-            and table[name].n_unique() == table.height
-            for table in tables.values()
+    return tuple(name for name in first.columns if _are_unique(tables, [name]))
+
+
+def _are_unique(tables: Mapping[str, pl.DataFrame], names: Sequence[str]) -> bool:
+    """Whether columns have, together, other values in each row of each table, and each has all of its own."""
+    return all(
+        all(
+            name in table.columns and not table[name].dtype.is_nested() and not table[name].has_nulls()
+            for name in names
         )
+        and table.select(exactly(*names)).n_unique() == table.height
+        for table in tables.values()
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import polars as pl
 
@@ -34,6 +35,11 @@ einwohner pers pat emp
 OF_AN_IDENTIFIER = """
 id ids nr no num number key code pid mrn uuid guid identifier pseudonym kennung nummer schluessel
 schlüssel index ssn record
+""".split()  # noqa: SIM905
+OF_A_GROUP = """
+household hh hhid hhold family dwelling haushalt haushaltsnr familie wohnung foyer menage ménage logement
+hogar famiglia famille serial cluster psu village site siteid centre center school class schule klasse firm
+establishment betrieb plot
 """.split()  # noqa: SIM905
 NAMES_SOMEBODY = """
 surname lastname firstname forename vorname nachname familienname fullname email mail phone telephone
@@ -81,6 +87,13 @@ class Roles:
     """Of people with several rows, the column that tells a row from all others, if there is one."""
     has_several: bool = False
     """Whether rows repeat the identifier."""
+    also: Column | None = None
+    """The column that identifies a person together with `identifier`: a line of a household."""
+
+    @property
+    def identifying(self) -> tuple[Column, ...]:
+        """The columns that identify a person, one or two."""
+        return (self.identifier,) if self.also is None else (self.identifier, self.also)
 
 
 def words_in(name: str) -> list[str]:
@@ -138,6 +151,55 @@ def likely_identifier(columns: Sequence[Column], unique: Sequence[str]) -> Colum
     return None
 
 
+def likely_pair(
+    columns: Sequence[Column],
+    likely: Column | None,
+    unique: Sequence[str],
+    are_unique: Callable[[Sequence[str]], bool],
+) -> tuple[Column, Column] | None:
+    """Two columns that probably identify a person together, where no single one does.
+
+    One of them is called after a group (a household, a site), and the other one numbers people in it. Where
+    no column is likely by itself, any two will do, one of which is called after persons, lines or numbers.
+
+    Parameters
+    ----------
+    likely
+        What `likely_identifier` has found. Rows repeat it.
+    unique
+        The names of columns that have another value in each row.
+    are_unique
+        Whether columns of these names have other values in each row of each file.
+    """
+    fit = [
+        one
+        for one in columns
+        if one.kind in IDENTIFYING
+        and not one.missing
+        and one.distinct > 1
+        and one.name not in unique
+        and (one.kind != "number" or one.is_whole)
+        and not has_word(one, [*FREE_TEXT, *MUST_NOT_BE_LEARNT])
+    ]
+    groups = [one for one in fit if {*OF_A_GROUP} & {*words_in(one.name)}]
+    of_persons = [one for one in fit if has_word(one, OF_A_PERSON) and has_word(one, OF_AN_IDENTIFIER)]
+    within = [one for one in fit if one not in groups and (one not in of_persons or one is not likely)]
+    pairs = [(group, one) for group in groups for one in sorted(within, key=_looks_like_a_line)]
+    if likely is None:
+        # What nearly identifies by itself is an identifier with faults, which any other column makes unique.
+        repeats = [one for one in fit if one.distinct * 2 <= one.rows]
+        called_so = [one for one in repeats if _looks_like_a_line(one) == 0]
+        pairs += [pair for pair in combinations(repeats, 2) if {*called_so} & {*pair}]
+    return next((pair for pair in pairs if are_unique([one.name for one in pair])), None)
+
+
+def _looks_like_a_line(column: Column) -> int:
+    """0 for a column that is called after persons, lines or numbers, else 1: for sorting."""
+    return (
+        0 if has_word(column, [*OF_A_PERSON, *OF_AN_IDENTIFIER, "line", "pernum", "position", "lfd"]) else 1
+    )
+
+
 def likely_sensitive(columns: Sequence[Column]) -> Column | None:
     """The column of which nobody may learn a person's value, probably."""
     fit = [
@@ -186,17 +248,26 @@ def is_determined(column: Column, others: Sequence[Column]) -> bool:
 
 
 def roles_of(
-    columns: Sequence[Column], identifier: Column, sensitive: Column | None, unique: Sequence[str]
+    columns: Sequence[Column],
+    identifier: Column,
+    sensitive: Column | None,
+    unique: Sequence[str],
+    also: Column | None = None,
+    *,
+    has_several: bool | None = None,
 ) -> Roles:
-    """The roles of all columns beside these two; `unique` are those with another value in each row."""
-    has_several = identifier.name not in unique
+    """The roles of all columns beside these; `unique` are those with another value in each row.
+
+    `also` identifies a person together with `identifier`; `has_several` says whether rows repeat the two.
+    """
+    has_several = identifier.name not in unique if has_several is None else has_several
     different = [one for one in columns if one.name in unique and one.kind in IDENTIFYING]
     whole = [one for one in different if (one.kind != "number" or one.is_whole) and one is not sensitive]
     row = whole[0] if has_several and whole else None
     left_out: list[tuple[Column, str]] = []
     known: list[Column] = []
     for one in columns:
-        if one in (identifier, sensitive, row):
+        if one in (identifier, also, sensitive, row):
             continue
         if (why := _not_published(one, unique)) is None:
             known.append(one)
@@ -213,6 +284,7 @@ def roles_of(
         tuple(left_out),
         row,
         has_several,
+        also,
     )
 
 

@@ -43,7 +43,7 @@ from republish.orchestration.library.frames import as_frame
 from republish.orchestration.library.state import State, bound
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.series.release_record import CANDIDATE, write_published
-from republish.orchestration.snapshots.sources import look_at, refuse_faults
+from republish.orchestration.snapshots.sources import look_at, refuse_faults, with_identifier
 from republish.orchestration.storage.manifest import MANIFEST, manifest, sums, verify_release
 from republish.orchestration.storage.scratch import scratch_folder
 from republish.orchestration.storage.store import sha256, write_folder
@@ -237,8 +237,9 @@ def _refuse_other_series(contract: Contract, state: State) -> None:
 def _snapshot(people: pl.DataFrame, contract: Contract, state: State, date: str, where: str) -> Snapshot:
     """The people under our own names and pseudonyms; SnapshotError if they are faulty or odd."""
     product = contract.product
+    people, present = with_identifier(people, product.identifier, where), people.columns
     seen = look_at(people, product)
-    refuse_faults(where, [seen], people, product, people.columns)
+    refuse_faults(where, [seen], people, product, present)
     key = derive_key(state.key.encode(), "pseudonym", product.product, product.series)
     now = Snapshot.of(seen.people, product, key)
     parts = [compare_people(state.snapshot, now, changes_between(state.snapshot, now), product)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from republish.anonymize.columns import entries
+from republish.anonymize.contract.identifier import columns_of_identifier, join_parts
 from republish.anonymize.errors import SnapshotError
 from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.snapshots.files import read_file
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from republish.orchestration.snapshots.sources import Piece, Pieces, Rows
 
 COLUMNS = ("old", "new")
-"""The columns of such a file: each person's identifier before, and from that release on."""
+"""The columns of such a file: each person's identifier before, and from that release on; of an identifier of
+several columns `old_household`, `old_line`, `new_household`, …."""
 MERGED = (
     "their records have a signature each already, whose values in common may be a single one, and nothing"
     " that is published from now on undoes that. List the one of them whose record goes on; the others leave"
@@ -82,9 +84,14 @@ def _read(file: ContractFile, date: str, name: str) -> pl.DataFrame:
             f"{where}: there is no such file; write it, or correct identifiers in the contract"
         )
     table, names = read_file(path, where)
-    if set(names) != set(COLUMNS):
-        raise SnapshotError(f"{where}: its columns must be {' and '.join(COLUMNS)}")
-    changes = table.select(pl.col(COLUMNS).cast(pl.String)).unique(maintain_order=True)
+    parts = columns_of_identifier(file.contract.identifier)
+    needed = {side: [side] if len(parts) == 1 else [f"{side}_{name}" for name in parts] for side in COLUMNS}
+    if {*names} != {*needed["old"], *needed["new"]}:
+        raise SnapshotError(f"{where}: its columns must be {' and '.join([*needed['old'], *needed['new']])}")
+    both = [
+        join_parts([entries(table, name) for name in columns]).alias(side) for side, columns in needed.items()
+    ]
+    changes = pl.DataFrame(both).unique(maintain_order=True)
     if lacking := changes.filter(pl.any_horizontal(pl.all().is_null() | (pl.all() == ""))).height:
         raise SnapshotError(f"{where}: {lacking:,} rows lack one of the two: whoever leaves is not listed")
     if split := changes.filter(changes["old"].is_duplicated())["old"].n_unique():

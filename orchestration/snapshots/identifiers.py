@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from republish.anonymize.columns import exactly, most_of
-from republish.anonymize.spelling import FORMS, value_form
+from republish.anonymize.spelling import FORMS, identifier_forms
 
 ALIKE = 0.5
 """The share of the identifiers that have to be found again in another form."""
@@ -73,14 +73,14 @@ def gone_and_new(before: pl.DataFrame, now: pl.DataFrame) -> tuple[pl.DataFrame,
 
 def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
     """How many identifiers are gone while they are there in another form; of what `gone_and_new` returned."""
-    return int(gone.select(value_form(pl.col("text")).is_in(_forms(new).implode()).sum()).item())
+    return int(identifier_forms(gone["text"]).is_in(_forms(new).implode()).sum())
 
 
 def without_drifted(gone: pl.DataFrame, new: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """People of each snapshot alone, without those who are there in another form."""
     forms = _forms(gone), _forms(new)
     others = (
-        people.filter(~value_form(pl.col("text")).is_in(there.implode()))
+        people.filter(~identifier_forms(people["text"]).is_in(there.implode()))
         for people, there in ((gone, forms[1]), (new, forms[0]))
     )
     return next(others), next(others)
@@ -189,7 +189,7 @@ def _shorter(identifiers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _forms(identifiers: pl.DataFrame) -> pl.Series:
-    return identifiers.select(value_form(pl.col("text")))["text"].unique()
+    return identifier_forms(identifiers["text"]).unique()
 
 
 def _with_one_less(identifiers: pl.DataFrame) -> pl.DataFrame:

@@ -91,7 +91,7 @@ def _typed(
     table: pl.DataFrame, schema: Table, source: Dialect, texts: Collection[str]
 ) -> Iterator[pl.Series]:
     """Columns with types, all but those that are read as `texts`, without what stands for no value."""
-    for name in schema.column_names().values():
+    for name in schema.source_columns():
         written = source.written(name)
         if written.null_values and name in table.columns and name not in texts:
             column, words = entries(table, name), pl.Series(written.null_values)
@@ -110,7 +110,7 @@ def _texts(
     """
     kinds = {one.name: getattr(one, "written", one.kind) for _, one in schema.attributes()}
     kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.bins or one.dtype == "Int64"}
-    for name in schema.column_names().values():
+    for name in schema.source_columns():
         dtype, kind, written = table.schema.get(name), kinds.get(name), source.written(name)
         is_date = kind == "date" and written.date_format is not None
         if dtype == pl.String or (is_date and dtype is not None and dtype.is_integer()):

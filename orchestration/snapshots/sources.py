@@ -17,6 +17,7 @@ import polars as pl
 
 from republish.anonymize.columns import entries, exactly
 from republish.anonymize.contract import FileSource, QuerySource, Table, TableSource, is_in_store
+from republish.anonymize.contract.identifier import columns_of_identifier, is_part, join_parts
 from republish.anonymize.errors import SnapshotError
 from republish.anonymize.people.values import by_own_names
 from republish.orchestration.contracts.contract_file import ContractFile
@@ -262,7 +263,8 @@ class Source(ABC):
 
         Raises SnapshotError if it is missing or can't be read: at once, or when a piece is asked for.
         """
-        return as_known(self._pieces(rows), self.file, self.release, self.where)
+        joined = with_identifiers(self._pieces(rows), self.file.contract, self.where)
+        return as_known(joined, self.file, self.release, self.where)
 
     @abstractmethod
     def _pieces(self, rows: int | None) -> Pieces:
@@ -278,7 +280,7 @@ class Source(ABC):
 
     @property
     def _columns(self) -> list[str]:
-        return list(self.file.contract.column_names().values())
+        return self.file.contract.source_columns()
 
     @property
     def _folder(self) -> Path:
@@ -357,9 +359,8 @@ class _Query(Source):
 
     def mark(self) -> str:
         """How many rows it answers, and the lowest and the highest identifier: a secret, as these are."""
-        return answer_mark(
-            self.declared, self.release, self._folder, self.where, self.file.contract.identifier
-        )
+        column = columns_of_identifier(self.file.contract.identifier)[0]
+        return answer_mark(self.declared, self.release, self._folder, self.where, column)
 
     @property
     def attempt(self) -> str:
@@ -430,12 +431,41 @@ def read_as_declared(
     file: Path, schema: Table, source: FileSource, where: str
 ) -> tuple[pl.DataFrame, list[str]]:
     """The schema's columns that a file has, read as the source is written, and the names of all."""
-    pieces = file_pieces([file], where, schema, _open_ended(source))
+    pieces = with_identifiers(file_pieces([file], where, schema, _open_ended(source)), schema, where)
     return pieces.whole(where), pieces.present
 
 
 def _open_ended(source: FileSource) -> FileSource:
     return source.model_copy(update={"final_newline": False})
+
+
+def with_identifiers(pieces: Pieces, schema: Table, where: str) -> Pieces:
+    """The pieces of a snapshot with the identifier that several columns make together, if they do."""
+    if len(columns_of_identifier(schema.identifier)) == 1:
+        return pieces
+    joined = (replace(one, read=partial(_joined, one, schema.identifier, where)) for one in pieces.pieces)
+    return replace(pieces, pieces=list(joined) if pieces.is_anywhere else joined)
+
+
+def _joined(piece: Piece, identifier: str, where: str) -> Rows:
+    rows = piece.read()
+    return replace(rows, table=with_identifier(rows.table, identifier, where))
+
+
+def with_identifier(table: pl.DataFrame, identifier: str, where: str) -> pl.DataFrame:
+    """People as a source has them, with the identifier that several columns make together; else as they are.
+
+    Raises SnapshotError if one of them has neither text nor whole numbers nor dates.
+    """
+    columns = columns_of_identifier(identifier)
+    if len(columns) == 1 or not {*columns} <= {*table.columns}:
+        return table
+    if wrong := next((name for name in columns if not is_part(table.schema[name])), None):
+        raise SnapshotError(
+            f"{where}: {wrong}: its values are neither text nor whole numbers nor dates, of which an"
+            " identifier is made: write them so in the source"
+        )
+    return table.with_columns(join_parts([entries(table, name) for name in columns]).alias(identifier))
 
 
 def file_pieces(
@@ -467,7 +497,7 @@ def _opened(
     codes: Codes,
 ) -> Iterator[OpenedFile]:
     """Open files one after the other. Raises SnapshotError unless they have the same columns."""
-    names = [source.names.get(name, name) for name in schema.column_names().values()]
+    names = [source.names.get(name, name) for name in schema.source_columns()]
     found: list[pl.DataFrame] = []
     for file in files:
         name = where if len(files) == 1 else f"{where}, {file.name}"
@@ -499,9 +529,7 @@ def _as_declared(piece: ParquetPiece | ReadPiece, schema: Table, source: FileSou
     """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
     table = piece.read()
     table = table.rename({theirs: own for own, theirs in source.names.items() if theirs in table.columns})
-    ordered = table.select(
-        exactly(*(name for name in schema.column_names().values() if name in table.columns))
-    )
+    ordered = table.select(exactly(*(name for name in schema.source_columns() if name in table.columns)))
     return Rows(plainly(ordered, schema, source), ambiguous_numbers(ordered, schema, source, where))
 
 

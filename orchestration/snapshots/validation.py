@@ -15,6 +15,7 @@ import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, exactly
 from republish.anonymize.contract import Table
+from republish.anonymize.contract.identifier import columns_of_identifier
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.spelling import SEVERAL, normal_form, spelled_in_two_ways, value_form
 from republish.orchestration.contracts.yaml_text import on_a_line
@@ -218,8 +219,14 @@ def describe_faults(
     counted
         What `snapshot_faults` counted, of more people than these; None to count these.
     """
-    declared = schema.column_names().values()
-    missing = [one.name for one in columns_of(schema) if one.column not in snapshot.columns]
+    declared, there = schema.source_columns(), {*present}
+    missing = [
+        name
+        for one in columns_of(schema)
+        if one.column not in snapshot.columns
+        for name in (columns_of_identifier(one.name) if one.column == IDENTIFIER else (one.name,))
+        if name == one.name or name not in there
+    ]
     evidence = snapshot_faults(snapshot, schema) if counted is None else counted
     return [
         *(_missing(name, present, declared) for name in missing),
