@@ -93,7 +93,8 @@ findings:  ## each script of findings/, and which of those surprises are others 
 lock:  ## after changing the dependencies in pyproject.toml; needs uv
 	$(COMPILE) pyproject.toml --extra publish --group build -o requirements.lock
 	$(COMPILE) --group dev --constraint requirements.lock -o requirements-dev.lock
-	$(COMPILE) pyproject.toml --constraint requirements.lock -o requirements-audit.lock
+	$(COMPILE) pyproject.toml --extra audit --constraint requirements.lock -o requirements-audit.lock
+	$(COMPILE) pyproject.toml --constraint requirements.lock -o requirements-read.lock
 	$(COMPILE) --resolution lowest-direct pyproject.toml --extra publish --group build -o requirements-lowest.lock
 
 changelog: $(DEVELOP)  ## a section of CHANGELOG.md of the pieces in changelog.d/: make changelog NEXT=1.2.0

@@ -10,11 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from io import BytesIO
-from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from republish.anonymize.errors import LimitError
 
@@ -102,40 +97,45 @@ def check(where: object, name: str, found: int) -> None:
     )
 
 
-def check_parquet(
-    file: Path | BytesIO | Sequence[Path],
-    where: object,
-    columns: int | None = None,
-    *,
-    by_group: bool = False,
-) -> None:
-    """Refuse a Parquet file that has too many rows or columns, or that is too large when it is unpacked.
+@dataclass(frozen=True)
+class Footer:
+    """What the end of a Parquet file says of it."""
 
-    Only its footer is read. What is no Parquet file is left to whoever reads it.
+    columns: int
+    rows: int
+    groups: Sequence[tuple[int, int]]
+    """Of each row group: its rows, and the bytes that it takes when it is unpacked."""
+
+
+def check_parquet(
+    footers: Sequence[Footer], where: object, columns: int | None = None, *, by_group: bool = False
+) -> None:
+    """Refuse a Parquet table that has too many rows or columns, or that is too large when it is unpacked.
 
     Parameters
     ----------
-    file
-        The file, or what is in it; or all parts of a table that is to be read as one.
+    footers
+        Those of its files. Of what is no Parquet file there is none: it is left to whoever reads it.
     where
         As in `check`.
     columns
         How many of its columns are to be read; None for all.
     by_group
         Whether its rows are never in memory together, but those of a row group may be: each group is checked.
+
+    Raises
+    ------
+    LimitError
+        Saying how to raise the limit.
     """
-    try:
-        footers = [pq.read_metadata(one) for one in ([file] if isinstance(file, Path | BytesIO) else file)]
-        groups = [footer.row_group(at) for footer in footers for at in range(footer.num_row_groups)]
-    except (pa.ArrowException, OSError, UnicodeError):
-        return
+    groups = [group for footer in footers for group in footer.groups]
     if columns is None:
-        columns = max((footer.num_columns for footer in footers), default=0)
+        columns = max((footer.columns for footer in footers), default=0)
         check(where, "columns", columns)
-    together = [(where, footers, groups)]
+    stated = sum(footer.rows for footer in footers)
+    together = [(where, max(stated, sum(rows for rows, _ in groups)), sum(size for _, size in groups))]
     if by_group:
-        together = [(f"{where}, row group {number}", [], [group]) for number, group in enumerate(groups, 1)]
-    for what, whole, some in together:
-        rows = max(sum(footer.num_rows for footer in whole), sum(group.num_rows for group in some))
+        together = [(f"{where}, row group {number}", *group) for number, group in enumerate(groups, 1)]
+    for what, rows, size in together:
         check(what, "rows", rows)
-        check(what, "megabytes", max(rows * columns * BYTES, sum(group.total_byte_size for group in some)))
+        check(what, "megabytes", max(rows * columns * BYTES, size))

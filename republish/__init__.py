@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from republish.anonymize.errors import RepublishError
     from republish.orchestration.dagster.component import ReleaseProduct, release_partitions
+    from republish.orchestration.library.auditing import audit
     from republish.orchestration.library.contract import Contract
-    from republish.orchestration.library.reading import Published, audit, read
+    from republish.orchestration.library.reading import Published, read
     from republish.orchestration.library.release import Release, release
     from republish.orchestration.library.state import State
     from republish.orchestration.readers.estimate.command import Measure, estimate
@@ -41,7 +42,7 @@ _PLACES = {
     "ReleaseProduct": "orchestration.dagster.component",
     "RepublishError": "anonymize.errors",
     "State": "orchestration.library.state",
-    "audit": "orchestration.library.reading",
+    "audit": "orchestration.library.auditing",
     "estimate": "orchestration.readers.estimate.command",
     "read": "orchestration.library.reading",
     "release": "orchestration.library.release",
@@ -59,8 +60,9 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"republish.{_PLACES[name]}"), name)
     except ModuleNotFoundError as error:
-        way_out = f"{error.name} is not installed: pip install 'republish[publish]'"
-        raise ImportError(f"republish.{name}: {way_out}", name=error.name) from error
+        from republish.orchestration.extras import not_installed  # noqa: PLC0415 - the folders are found by now
+
+        raise ImportError(f"republish.{name}: {not_installed(error)}", name=error.name) from error
 
 
 def __dir__() -> list[str]:

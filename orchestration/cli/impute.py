@@ -40,8 +40,6 @@ def impute(
     named.
     """
     from republish.anonymize.errors import QueryError
-    from republish.anonymize.learning.associations import SIMULATED
-    from republish.orchestration.readers.associations import imputed_by_model
     from republish.orchestration.readers.estimate.command import held_back
     from republish.orchestration.readers.estimate.copies import imputed
     from republish.orchestration.storage.in_stores import fetched
@@ -54,6 +52,9 @@ def impute(
         raise QueryError(f"{file}: is there already; name a new file")
     with fetched([published]) as (folder,):
         if model:
+            from republish.anonymize.learning.associations import SIMULATED
+            from republish.orchestration.readers.associations import imputed_by_model
+
             with Work(published.name, parts=SIMULATED + copies) as work:
                 found = imputed_by_model(folder, copies, seed, work.begin)
             tables, said = found.tables, _said(found)

@@ -10,6 +10,7 @@ import sys
 from republish.anonymize.errors import RepublishError, as_data
 from republish.orchestration.cli.app import app
 from republish.orchestration.cli.terminal import err
+from republish.orchestration.extras import not_installed
 from republish.orchestration.variables import VARIABLES
 
 
@@ -48,8 +49,7 @@ def main() -> None:
             _fail(error, f"{place}: {error.strerror}. Make room there, and run again", 1)
         _fail(error, ": ".join(str(part) for part in (error.filename, error.strerror) if part), 1)
     except ModuleNotFoundError as error:
-        way_out = "which publishing takes: pip install 'republish[publish]'"
-        _fail(error, f"{error.name} is not installed, {way_out}", 1)
+        _fail(error, not_installed(error), 1)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except SystemExit:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from republish.anonymize.columns import exactly
 from republish.anonymize.contract import EACH_FILE, is_in_store
 from republish.anonymize.errors import SnapshotError
-from republish.orchestration.limits import check, check_parquet, limits
+from republish.orchestration.limits import Footer, check, check_parquet, limits
 from republish.orchestration.snapshots.arrow import uuid_text
 from republish.orchestration.snapshots.csv_text import CsvText, positions
 from republish.orchestration.snapshots.labels import Codes
@@ -286,7 +286,7 @@ def _opened_parquet(
     source: Path | bytes, where: str, columns: Collection[str] | None, rows: int | None
 ) -> OpenedFile:
     wanted = None if columns is None else len(columns)
-    check_parquet(_readable(source), where, wanted, by_group=rows is not None)
+    check_parquet(_footers(_readable(source)), where, wanted, by_group=rows is not None)
     with _damaged(where, "Parquet"):
         table = pl.scan_parquet(_readable(source), glob=False, hive_partitioning=False)
         present, height = table.collect_schema().names(), table.select(pl.len()).collect().item()
@@ -294,6 +294,18 @@ def _opened_parquet(
     starts = [(0, 0), *((start, min(rows, height - start)) for start in range(0, height, rows))]
     pieces = [ParquetPiece(source, where, chosen, start, some) for start, some in starts]
     return OpenedFile(where, present, pieces[0].read().schema, pieces)
+
+
+def _footers(file: Path | BytesIO) -> list[Footer]:
+    """Its footer; none if it is no Parquet file."""
+    try:
+        found = pq.read_metadata(file)
+    except (pa.ArrowException, OSError, UnicodeError):
+        return []
+    groups = [found.row_group(at) for at in range(found.num_row_groups)]
+    return [
+        Footer(found.num_columns, found.num_rows, [(one.num_rows, one.total_byte_size) for one in groups])
+    ]
 
 
 def _readable(source: Path | bytes) -> Path | BytesIO:

@@ -18,6 +18,7 @@ from republish.orchestration.limits import check, check_parquet
 from republish.orchestration.storage.parts import (
     SUFFIX,
     files_in,
+    footers,
     name_in,
     part_name,
     scan_parts,
@@ -185,7 +186,7 @@ def verify_release(folder: Path) -> dict[str, Any]:
         is_table = name.endswith(SUFFIX)
         check(folder / name, "megabytes" if is_table else "text", (folder / name).stat().st_size)
         if is_table:
-            check_parquet(folder / name, folder / name)
+            check_parquet(footers([folder / name]), folder / name)
         if sha256(folder / name) != one["sha256"]:
             raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
     if strangers := {name_in(folder, file) for file in files_in(folder)} - {*stated["files"], MANIFEST, SUMS}:
@@ -202,7 +203,7 @@ def verify_tables(folder: Path) -> dict[str, Any]:
     """
     stated = verify_release(folder)
     for table, files in tables_in(folder).items():
-        check_parquet(files, folder / table)
+        check_parquet(footers(files), folder / table)
     return stated
 
 

@@ -1,4 +1,4 @@
-"""`republish audit` and `republish verify` with the packages of requirements-audit.lock and no others."""
+"""What works with the packages of requirements-read.lock alone, and of requirements-audit.lock."""
 
 import os
 import re
@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from republish.orchestration.extras import AUDIT
+from tests.hospital import RELEASES, build, make
 from tests.orchestration.audit.published_folders import write_series
 from tests.orchestration.audit.test_signature import write_private, write_public
 
 pytestmark = pytest.mark.slow("starts processes")
 
 ROOT = Path(__file__).parents[2]
-LOCK = "requirements-audit.lock"
-LOCKS = ("requirements.lock", "requirements-dev.lock", LOCK)
+LOCK, READING = "requirements-audit.lock", "requirements-read.lock"
+LOCKS = ("requirements.lock", "requirements-dev.lock", LOCK, READING)
 LOWEST = "requirements-lowest.lock"
 
 ONLY_THE_LOCKED = """
@@ -56,15 +58,15 @@ def pinned(lock):
     return {name: version for name, version, marker in lines if "== 'win32'" not in marker}
 
 
-def locked():
-    return set(pinned(LOCK))
+def locked(lock=LOCK):
+    return set(pinned(lock))
 
 
-def python(script):
+def python(script, lock=LOCK):
     return subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,
-        env={**os.environ, "LOCKED": " ".join(sorted(locked()))},
+        env={**os.environ, "LOCKED": " ".join(sorted(locked(lock)))},
         capture_output=True,
         text=True,
         check=False,
@@ -94,6 +96,28 @@ def test_an_audit_is_made_signed_and_verified_with_the_small_install(series):
     assert "3 releases as audited on" in told.stdout
 
 
+def test_people_are_counted_and_imputed_with_what_is_installed_for_reading(tmp_path):
+    series = build(tmp_path, 1).series(tmp_path / "var")
+    folder = str(make(series, RELEASES[0]).published(RELEASES[0]))
+    commands = [
+        ["estimate", folder, "--where", "age >= 40", "--by", "disease"],
+        ["impute", folder, f"{tmp_path}/copies.parquet", "--copies", "2"],
+    ]
+    told = python(ONLY_THE_LOCKED + RUN.format(commands=commands), READING)
+    assert told.returncode == 0, told.stderr
+    assert "standard error" in told.stdout
+    assert "2 tables" in told.stdout
+    told = python(
+        f"{ONLY_THE_LOCKED}\nimport republish\nassert republish.read({folder!r}).tables['microdata'].height\n"
+        f"assert republish.estimate({folder!r}, 'age >= 40').height\nrepublish.audit",
+        READING,
+    )
+    assert told.stderr.splitlines()[-1] == (
+        "ImportError: republish.audit: numba is not installed, which attacking or simulating releases takes:"
+        " pip install 'republish[audit]'"
+    )
+
+
 def test_a_program_makes_and_reads_releases_with_the_small_install():
     told = python(
         f"{ONLY_THE_LOCKED}\nimport json\nfrom docs.notebook import NOTEBOOK, with_outputs\n"
@@ -102,7 +126,8 @@ def test_a_program_makes_and_reads_releases_with_the_small_install():
     assert told.stdout.splitlines()[-1:] == ["False"], told.stderr
     told = python(f"{ONLY_THE_LOCKED}\nimport republish\nrepublish.ReleaseProduct")
     assert told.stderr.splitlines()[-1] == (
-        "ImportError: republish.ReleaseProduct: dagster is not installed: pip install 'republish[publish]'"
+        "ImportError: republish.ReleaseProduct: dagster is not installed, which publishing releases takes:"
+        " pip install 'republish[publish]'"
     )
 
 
@@ -117,7 +142,8 @@ def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
     assert told.returncode == 1
     (line,) = told.stderr.splitlines()
     assert line.startswith(
-        "republish: croniter is not installed, which publishing takes: pip install 'republish[publish]'"
+        "republish: croniter is not installed, which publishing releases takes:"
+        " pip install 'republish[publish]'"
     )
 
 
@@ -133,14 +159,16 @@ def test_a_help_text_is_there_without_anything_that_takes_long_to_import():
 
 def test_the_small_install_asks_for_nothing_that_the_whole_one_does_not():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    publishing = declared["project"]["optional-dependencies"]["publish"]
-    assert {"dagster", "great-expectations"} < {re.split("[><]", one)[0] for one in publishing}
-    assert not set(publishing) & set(declared["project"]["dependencies"])
-    page = " ".join((ROOT / "docs/how-to/audit.md").read_text().split())
+    extras = declared["project"]["optional-dependencies"]
+    asked = {name: {re.split("[><]", one)[0] for one in extras[name]} for name in ("audit", "publish")}
+    assert {"dagster", "great-expectations", "republish[audit]"} < asked["publish"]
+    assert asked["audit"] == set(AUDIT)
+    page = (ROOT / "docs/how-to/audit.md").read_text()
+    for install, lock in (("pip install republish", READING), ("republish[audit]", LOCK)):
+        assert re.search(rf"^\| `{re.escape(install)}` .*\| {len(locked(lock))} \|", page, flags=re.MULTILINE)
     whole = pinned("requirements.lock")
-    assert (
-        f"These are {len(locked())} packages and 0.8 GB; a whole install has {len(whole)} and 1.1 GB." in page
-    )
+    assert re.search(rf"^\| `republish\[publish\]` .*\| {len(whole)} \|", page, flags=re.MULTILINE)
+    assert pinned(READING).items() < pinned(LOCK).items()
     assert pinned(LOCK).items() < whole.items()
 
 
@@ -163,8 +191,9 @@ def test_the_locks_agree():
 
 def test_the_lowest_dependencies_are_the_lower_ends_that_are_declared():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    groups = [declared["project"]["dependencies"], declared["project"]["optional-dependencies"]["publish"]]
-    ends = dict(re.split(">=|,", one)[:2] for group in groups for one in group)
+    extras = declared["project"]["optional-dependencies"]
+    groups = [declared["project"]["dependencies"], extras["audit"], extras["publish"]]
+    ends = dict(re.split(">=|,", one)[:2] for group in groups for one in group if ">=" in one)
     lowest = pinned(LOWEST)
     assert {
         name: end for name, end in ends.items() if not (lowest[name] + ".0.0").startswith(f"{end}.")

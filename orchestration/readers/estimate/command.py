@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import re
 import secrets
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,7 +16,6 @@ from typing import Any
 
 import duckdb
 import polars as pl
-import pyarrow.parquet as pq
 
 from republish.anonymize.columns import exactly
 from republish.anonymize.errors import LimitError, PublishedFolderError, QueryError
@@ -34,11 +32,24 @@ from republish.orchestration.readers.estimate.condition import (
 )
 from republish.orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
 from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
-from republish.orchestration.storage.pages import is_decodable
-from republish.orchestration.storage.parts import scan_parts, table_files
+from republish.orchestration.storage.parts import pattern_of, scan_parts, table_files
 from republish.orchestration.storage.store import read_json
 from republish.orchestration.unforeseen import named
 
+PLAIN = {
+    "bigint": pl.Int64,
+    "boolean": pl.Boolean,
+    "date": pl.Date,
+    "double": pl.Float64,
+    "integer": pl.Int32,
+    "varchar": pl.String,
+}
+"""Types of DuckDB that polars has, too. Of others, it is what the values are."""
+NUMBERS = {
+    *(f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big", "huge")),
+    *("integer", "uinteger", "decimal", "float", "double"),
+}
+"""DuckDB's types of numbers."""
 MOST_PARTS = 5000
 """The most values, or combinations of values, that people are counted by."""
 FIGURES = {
@@ -203,17 +214,29 @@ def _values(folder: Path) -> dict[str, set[str]]:
     try:
         names = [one["name"] for one in sensitive_columns(package_of(folder)["republish"])]
         files = table_files(folder, "sensitive") or table_files(folder, "microdata")
-        there = pq.read_schema(files[0]).names
+        schema = scan_parts(files).collect_schema()
+        there = schema.names()
         for name in names:
-            if broken := [file for file in files if not is_decodable(file, [name])]:
-                raise PublishedFolderError(f"{broken[0]}: is no Parquet file that can be read")
-            some = scan_parts(files).select(pl.nth(there.index(name)).unique())
-            column = some.collect(engine="streaming").to_series()
-            if column.dtype == pl.String:
-                found[name] = set(column.drop_nulls())
+            if schema[name] == pl.String:
+                at = there.index(name)
+                found[name] = {value for file in files for value in _labels(file, at, len(there))}
     except (LookupError, TypeError, ValueError):
         return {}
+    except pl.exceptions.PolarsError:
+        raise PublishedFolderError(f"{files[0]}: is no Parquet file that can be read") from None
     return found
+
+
+def _labels(file: Path, position: int, columns: int) -> list[str]:
+    """The labels in a column of text, found by its position: names may differ in case alone."""
+    names = ", ".join(f"column_{number}" for number in range(columns))
+    asked = f"SELECT DISTINCT column_{position} FROM read_parquet(?) AS all_columns({names})"  # noqa: S608 - numbers
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(asked, [pattern_of(file)]).fetchall()
+    except duckdb.Error:
+        raise PublishedFolderError(f"{file}: is no Parquet file that can be read") from None
+    return [value for (value,) in found if value is not None]
 
 
 def statements_of(
@@ -342,9 +365,7 @@ def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyCo
     # What does not fit into memory goes to the folder of temporary files, and not to the one somebody is in.
     spilled = Path(tempfile.gettempdir()) / f"republish-{secrets.token_hex(8)}"
     connection = duckdb.connect(config={"temp_directory": str(spilled)})
-    # DuckDB takes every path for a pattern: what means something in one stands in brackets.
-    path = re.sub(r"([*?\[])", r"[\1]", str(folder.absolute())) + each
-    connection.execute("SET VARIABLE folder = $folder", {"folder": path})
+    connection.execute("SET VARIABLE folder = $folder", {"folder": pattern_of(folder) + each})
     try:
         connection.execute(statements)
     except duckdb.Error as error:
@@ -363,14 +384,22 @@ def _macro(connection: duckdb.DuckDBPyConnection, measure: Measure, columns: Map
     """The beginning of the call that estimates a measure; QueryError if the column is not one of numbers."""
     column = checked_column(measure.option, measure.column, columns)
     first = connection.sql(f"SELECT {column.number} FROM estimate_people LIMIT 1")  # noqa: S608 - a name
-    (kind,) = pl.DataFrame(first.pl()).dtypes
-    if not kind.is_numeric() and (measure.place is None or kind != pl.Date):
+    kind = first.types[0].id
+    if kind not in NUMBERS and (measure.place is None or kind != "date"):
         dates = "" if measure.place is None else " or dates"
         raise QueryError(f"{measure.option} {column.name}: is no column of numbers{dates}")
     of_bins, written = ("_of_bins", quoted(column.name)) if column.is_in_bins else ("", column.number)
     if measure.place is None:
         return f"estimate_{'sum' if measure.is_sum else 'mean'}{of_bins}({written}, "
     return f"estimate_quantile{of_bins}({written}, {measure.place!r}, "
+
+
+def _frame(answer: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+    """The rows of an answer. There are few: handed over as Arrow, they would take pyarrow's 165 MB."""
+    kinds = zip(answer.columns, answer.types, strict=True)
+    plain = {name: PLAIN[kind.id] for name, kind in kinds if kind.id in PLAIN}
+    rows = answer.fetchall()
+    return pl.DataFrame(rows, answer.columns, schema_overrides=plain, orient="row", infer_schema_length=None)
 
 
 def _asked(
@@ -385,7 +414,7 @@ def _asked(
 
     def answered(text: str) -> pl.DataFrame:
         asked = f"{text}, split := {{{parts}}}" if by else text
-        return pl.DataFrame(connection.sql(f"SELECT {figures} FROM {macro}{asked})").pl())  # noqa: S608 - as above
+        return _frame(connection.sql(f"SELECT {figures} FROM {macro}{asked})"))  # noqa: S608 - as above
 
     try:
         kind = str(connection.sql(met).types[0])

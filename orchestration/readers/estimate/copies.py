@@ -41,5 +41,5 @@ def imputed(published: Path, copies: int, seed: int) -> pl.DataFrame:
             with prepared(folder, statements) as connection:
                 refuse_other_figures(connection, {folder: stated})
                 dealt = f"FROM estimate_copies({copies:d}, seed := {seed:d})"
-                found.append(pl.DataFrame(connection.sql(dealt).pl()))
+                found.append(pl.DataFrame(connection.sql(dealt)))
     return pl.concat(found, how="vertical_relaxed")
