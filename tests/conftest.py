@@ -2,6 +2,8 @@
 
 import os
 import secrets
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +14,12 @@ from republish.orchestration.variables import VARIABLES
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
 # they publish is compared with what is published here.
 os.environ |= VARIABLES | {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30  # noqa: S108 - pytest makes a folder there that is its own
+"""Where files are in memory, and the bytes that a whole run may need there."""
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+    # Releases wait until what they write is on the disk: a third of the time of many tests.
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 settings.register_profile(
     "tests", max_examples=30, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck)
