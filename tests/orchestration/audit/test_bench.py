@@ -604,11 +604,13 @@ def test_an_honest_table_is_acquitted(number, why, tmp_path):
     assert judged(make, tmp_path, *spelling_of(number, spellings)) == set()
 
 
-@pytest.mark.slow("audits some 600 tables")
+@pytest.mark.slow("audits some 190 tables")
 @pytest.mark.parametrize("why", [*BROKEN, *HONEST])
-def test_a_verdict_does_not_depend_on_the_spelling(why, tmp_path):
+def test_a_verdict_does_not_depend_on_the_spelling(why, tmp_path, seed_of_run):
+    """On three spellings, which each run draws anew."""
     make, *_, spellings = (BROKEN | HONEST)[why]
     ways = [(spelling, number % len(SETS)) for number, spelling in enumerate(spellings)]
+    ways = random.Random(f"{seed_of_run} {why}").sample(ways, min(3, len(ways)))
     found = [judged(make, tmp_path / f"{number}", *way) for number, way in enumerate(ways)]
     assert all(one == another for one, another in pairwise(found)), dict(zip(ways, found, strict=True))
 
