@@ -106,6 +106,7 @@ def _distribution(entry: Entry, name: str) -> dict[str, Any]:
         "@id": f"{address}#distribution",
         "@type": "dcat:Distribution",
         "dct:title": name,
+        "dct:description": entry.described(name),
         "dcat:accessURL": {"@id": address, "@type": "rdfs:Resource"},
         "dcat:mediaType": {"@id": PARQUET, "@type": "dct:MediaType"},
         "spdx:checksum": {"@type": "spdx:Checksum", **digest},

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from republish.anonymize.contract import Catalogue, Product
+from republish.orchestration.storage.parts import table_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Entry:
     def tables(self) -> dict[str, Mapping[str, Any]]:
         """Each file of a table, with what the manifest states of it."""
         return {name: one for name, one in self.manifest["files"].items() if name.endswith(".parquet")}
+
+    def described(self, file: str) -> str:
+        """What is in the table that a file is, or is a part of."""
+        tables = {one["name"]: one["description"] for one in self.package["resources"] if "schema" in one}
+        return str(tables[table_of(file)])
 
     @property
     def people(self) -> int | None:

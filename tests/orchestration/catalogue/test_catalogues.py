@@ -116,6 +116,15 @@ def test_the_official_shapes_refuse_a_dataset_without_its_title(written):
     assert "title" in text
 
 
+def test_each_file_says_what_is_in_it(written):
+    """The shapes of what is recommended ask for it: a name such as counterfeits.parquet says little."""
+    content = json.loads((written / "dcat.jsonld").read_text())
+    for dataset in (one for one in content["@graph"] if one["@type"] == "dcat:Dataset"):
+        files = {one["dct:title"]: one["dct:description"] for one in dataset["dcat:distribution"]}
+        assert files["microdata.parquet"] == "A row for each tuple: a person, or a counterfeit."
+        assert files["counterfeits.parquet"].startswith("R(n): how many tuples of a group are counterfeits.")
+
+
 def test_the_official_schema_accepts_each_codebook(written):
     book = ET.parse(written / RELEASES[0] / "ddi.xml")  # noqa: S314 - our own
     book.getroot()[0].remove(book.getroot()[0][0])
