@@ -141,7 +141,7 @@ def _one_file(contract: Product) -> list[tuple[str, str]]:
     return [
         (f"{key}.path", "needs {release} in it: each release has a snapshot of its own")
         for key, one in {"source": contract.source, **later}.items()
-        if contract.releases.cron and isinstance(one, FileSource) and not one.names_release
+        if contract.releases.goes_on and isinstance(one, FileSource) and not one.names_release
     ]
 
 

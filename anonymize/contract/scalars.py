@@ -65,8 +65,11 @@ def _number(declared: Any) -> Any:
     return declared
 
 
-def _date(declared: Any) -> Any:
-    """A date, or its text; never a number, which pydantic would take for seconds since 1970."""
+def read_date(declared: Any) -> dt.date:
+    """A date, or its text; never a number, which pydantic would take for seconds since 1970.
+
+    Raises ValueError if it is none.
+    """
     if isinstance(declared, str):
         try:
             return dt.datetime.strptime(declared, "%Y-%m-%d").date()  # noqa: DTZ007 - a date has no zone
@@ -117,12 +120,12 @@ def number_domain(declared: Any) -> tuple[Any, Any]:
 def date_domain(declared: Any) -> tuple[dt.date, dt.date]:
     """The first and the last date of a domain. Raises ValueError if it is none."""
     first, last = _pair(declared)
-    return _ascending((_date(first), _date(last)))
+    return _ascending((read_date(first), read_date(last)))
 
 
 Words = Annotated[StrictStr, AfterValidator(_words)]
 Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number)]
-Date = Annotated[dt.date, BeforeValidator(_date)]
+Date = Annotated[dt.date, BeforeValidator(read_date)]
 Label = Annotated[StrictStr, BeforeValidator(label)]
 NumberDomain = Annotated[tuple[Number, Number], BeforeValidator(_pair), AfterValidator(_ascending)]
 DateDomain = Annotated[tuple[Date, Date], BeforeValidator(_pair), AfterValidator(_ascending)]

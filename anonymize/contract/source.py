@@ -6,10 +6,11 @@ import codecs
 import datetime as dt
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Literal, Self
 from urllib.parse import unquote
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator, model_validator
+from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr, field_validator, model_validator
 
 from republish.anonymize.contract.scalars import (
     RELEASE,
@@ -18,6 +19,7 @@ from republish.anonymize.contract.scalars import (
     Label,
     Number,
     check_releases,
+    read_date,
     repeated,
     shown,
 )
@@ -340,6 +342,12 @@ def _has_password(dsn: str) -> bool:
     return ":" in user or any("password" in name or "secret" in name for name in named)
 
 
+def _first_or_dates(schema: dict[str, Any]) -> None:
+    """Say in a JSON schema that releases have a first one, or their dates."""
+    del schema["required"]
+    schema["anyOf"] = [{"required": ["first"]}, {"required": ["dates"]}]
+
+
 class Releases(Declaration):
     """When releases are due."""
 
@@ -350,6 +358,39 @@ class Releases(Declaration):
     `@yearly`). Each tick from `first` on is a release. Without it, there is one."""
     last: Date | None = Field(None, exclude_if=lambda last: last is None)
     """The last day of a release; without it, releases go on."""
+    dates: tuple[Date, ...] = Field((), exclude_if=lambda dates: not dates)
+    """In place of all these, the dates of releases that follow no schedule. New ones come at the end."""
+
+    model_config = ConfigDict(json_schema_extra=_first_or_dates)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _begin_with_the_first(cls, declared: Any) -> Any:
+        """Of releases on single dates, the first one is the first date."""
+        if not isinstance(declared, Mapping) or not declared.get("dates"):
+            return declared
+        first, *_ = declared["dates"] if isinstance(declared["dates"], list | tuple) else [None]
+        others = [key for key in ("first", "cron", "last") if declared.get(key) is not None]
+        if others and (others != ["first"] or declared["first"] != first):  # as a model has it
+            raise ValueError(f"dates are all there is to say: leave {' and '.join(others)} out")
+        try:
+            read_date(first)
+        except ValueError:
+            first = dt.date.min  # of this fault, `dates` says what it is
+        return {**declared, "first": first}
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there may be more than one."""
+        return self.cron is not None or len(self.dates) > 1
+
+    @field_validator("dates")
+    @classmethod
+    def _check_dates(cls, dates: tuple[dt.date, ...]) -> tuple[dt.date, ...]:
+        for before, after in pairwise(dates):
+            if after <= before:
+                raise ValueError(f"must be in order, each once: {after} stands behind {before}")
+        return dates
 
     @field_validator("cron")
     @classmethod

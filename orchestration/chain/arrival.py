@@ -36,6 +36,8 @@ def missing_before(series: Series, release: str) -> str | None:
 
 def never_comes(series: Series, release: str, later: str) -> str:
     """The way out where a snapshot is missing while a later one is there."""
+    if series.contract.releases.dates:
+        return f"That of {later} is there: if this one never comes, take {release} out of releases.dates"
     if series.calendar.previous(release) is None:
         return (
             f"That of {later} is there: if this one never comes, begin with that one: releases.first: {later}"

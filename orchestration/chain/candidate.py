@@ -221,9 +221,9 @@ def refuse_nobody(figures: ReleaseFigures, where: str) -> None:
         f"{where}: there is nobody to publish: {held_back}"
         + (
             "Merge rare and frequent values, or choose a smaller parameter of the principle (on_ineligible:"
-            " refuse says what is too frequent); or begin with a later release (releases.first)"
+            " refuse says what is too frequent); or begin with a later release (releases.first, or dates)"
             if held_back
-            else "release a snapshot that has people in it, or end the series before it (releases.last)"
+            else "release a snapshot that has people in it, or end the series before it (last, or dates)"
         )
     )
 

@@ -241,7 +241,8 @@ def releases_to_make(series: Series, through: str | None) -> list[str]:
 def _due(series: Series, through: str | None) -> list[str]:
     due = series.calendar.due
     if not due:
-        raise ContractError(str(series.file.path), [("releases.first", series.calendar.none_is_due())])
+        key = "releases.dates" if series.contract.releases.dates else "releases.first"
+        raise ContractError(str(series.file.path), [(key, series.calendar.none_is_due())])
     if through is None:
         return due
     if through not in due:

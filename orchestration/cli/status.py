@@ -66,7 +66,8 @@ def status(
         out.print(f"{one['product']}/{one['series']}  {said}{without and f'; {without}'}{late}{gone}")
     if any(one["late"] for one in found) and not as_json:
         out.print(
-            "Where no more releases will come, name the last one in the contract (releases: {…, last: …})."
+            "Where no more releases will come, name the last one in the contract (releases: {…, last: …}), or"
+            " take dates out."
         )
     if strict and any(one["late"] for one in found):
         raise typer.Exit(1)

@@ -124,6 +124,8 @@ def contract_of(
         two = [tick.date() for tick in itertools.islice(ticks(cron, first), 2)]
         _refuse_one_file(contract, two, where)
         first = two[0]
+    elif contract.releases.goes_on:
+        _refuse_one_file(contract, list(contract.releases.dates), where)
     if last is not None and (last < first or not cron):
         why = (
             f"is before the first release, that of {first}"
@@ -140,17 +142,16 @@ def contract_of(
     )
 
 
-def _refuse_one_file(contract: Product, two: list[dt.date], where: str) -> None:
+def _refuse_one_file(contract: Product, dates: list[dt.date], where: str) -> None:
     """Refuse dates in a path that are the same for two releases, as `{release:%Y}` is for two months."""
-    paths = {
-        one.at(date.isoformat())
-        for date in two
-        if isinstance(one := contract.source_of(date.isoformat()), FileSource)
-    }
-    if len(paths) == 1:
-        why = f"names {paths.pop()} for the releases of {two[0]} and {two[1]}: write more of the date"
-        why += ", as in {release:%Y-%m}, or {release:%YQ%q} with its quarter"
-        raise ContractError(where, [("source.path", why)])
+    paths: dict[str, dt.date] = {}
+    for date in dates:
+        if isinstance(one := contract.source_of(date.isoformat()), FileSource):
+            path = one.at(date.isoformat())
+            if (before := paths.setdefault(path, date)) != date:
+                why = f"names {path} for the releases of {before} and {date}: write more of the date"
+                why += ", as in {release:%Y-%m}, or {release:%YQ%q} with its quarter"
+                raise ContractError(where, [("source.path", why)])
 
 
 def _columns(declared: Any) -> int:

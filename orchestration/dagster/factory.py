@@ -12,6 +12,7 @@ from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.dagster.assets import assets_of
 from republish.orchestration.dagster.names import job_name, series_tag
 from republish.orchestration.dagster.other_series import other_series
+from republish.orchestration.dagster.partitions import ONCE_A_DATE_IS_THERE
 from republish.orchestration.dagster.schedule import schedule_of, sensor_of
 from republish.orchestration.dagster.watch import checks_of, watch, watch_sensor
 from republish.orchestration.series.series import Series
@@ -39,7 +40,8 @@ def product_definitions(series: Series, *, among: Iterable[ContractFile] = ()) -
             "%s name releases of each other: their lineage is not shown",
             ", ".join(sorted({*apart, series.contract.product})),
         )
-    assets, cron = assets_of(series, apart), series.contract.releases.cron
+    assets, releases = assets_of(series, apart), series.contract.releases
+    cron = ONCE_A_DATE_IS_THERE if releases.dates else releases.cron
     watched = checks_of(series)
     job = dg.define_asset_job(
         job_name(series.contract.product),

@@ -89,6 +89,8 @@ def _next_release(series: Series) -> str | None:
     if (due := series.next_due) is not None:
         return due
     releases, last = series.contract.releases, next(reversed(series.calendar.due), "")
+    if releases.dates:
+        return next((f"{date:{FORMAT}}" for date in releases.dates if f"{date:{FORMAT}}" > last), None)
     if releases.cron is None:
         return None
     first = dt.date.fromisoformat(series.file.first_release)

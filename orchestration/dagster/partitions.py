@@ -6,6 +6,7 @@ import datetime as dt
 import re
 import warnings
 from functools import cache
+from itertools import takewhile
 
 import dagster as dg
 
@@ -18,6 +19,8 @@ warnings.filterwarnings("ignore", category=dg.BetaWarning)
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
 DAILY = "0 0 * * *"
+ONCE_A_DATE_IS_THERE = "2 0 * * *"
+"""When a release can be asked for, where the contract lists dates: partitions are a minute long then."""
 LEAP_DAY = re.compile(r" 29 2 \*$")
 """What Dagster takes for 28 February and shifts by a day: its partitions begin a day early, and one may be
 missing."""
@@ -26,9 +29,11 @@ missing."""
 def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
     """The releases of a contract, named by their dates. A release is due on its date, not a period later.
 
-    Without a schedule there is a single one.
+    Without a schedule there is a single one, or one for each date that the contract lists.
     """
     releases = file.contract.releases
+    if releases.dates:
+        return _on_dates(releases.dates)
     return _partitions(file.first_release, releases.cron, releases.last)
 
 
@@ -48,6 +53,29 @@ def _partitions(first: str, cron: str | None, last: dt.date | None) -> dg.TimeWi
         fmt=FORMAT,
         cron_schedule=for_dagster(cron),
         end_offset=1,
+    )
+
+
+@cache
+def _on_dates(dates: tuple[dt.date, ...]) -> dg.TimeWindowPartitionsDefinition:
+    """A partition for each of some dates: the ticks of a schedule that has all of them, but for all others.
+
+    A partition is there once it has ended, and is to be there on its date: so each is a minute long.
+    """
+    days, months = {date.day for date in dates}, {date.month for date in dates}
+    days |= {28} if 29 in days else set()  # by itself, Dagster goes astray on it
+    fields = (",".join(map(str, sorted(numbers))) for numbers in (days, months))
+    cron = "0,1 0 {} {} *".format(*fields)
+    after = dates[-1] + dt.timedelta(days=1)
+    end = dt.datetime.combine(after, dt.time(), dt.UTC)
+    meant = {dt.datetime.combine(date, dt.time(), dt.UTC) for date in dates}
+    others = [tick for tick in takewhile(lambda tick: tick < end, ticks(cron, dates[0])) if tick not in meant]
+    return dg.TimeWindowPartitionsDefinition(
+        start=f"{dates[0]:{FORMAT}}",
+        end=f"{after:{FORMAT}}",
+        fmt=FORMAT,
+        cron_schedule=cron,
+        exclusions=others,
     )
 
 

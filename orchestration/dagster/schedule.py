@@ -28,7 +28,10 @@ ONCE_MORE = 3
 
 
 def schedule_of(series: Series, cron: str) -> dg.ScheduleDefinition:
-    """On every tick of the contract's cron, the release of that date, if all before it are published."""
+    """On every tick of the contract's cron, the release of that date, if all before it are published.
+
+    Releases that the contract lists dates of have none: each day the next one that is due is looked for.
+    """
     name = f"{automation_name(series.contract.product, series.contract.series)}_schedule"
 
     @dg.schedule(
@@ -43,6 +46,8 @@ def schedule_of(series: Series, cron: str) -> dg.ScheduleDefinition:
         if waits := waits_for_somebody(series, lambda: schedule_started(context.instance, name)):
             return dg.SkipReason(waits)
         release = context.scheduled_execution_time.strftime(FORMAT)
+        if series.contract.releases.dates and (waiting := series.next_due) is not None:
+            release = waiting
         if reason := why_not(series, release, context):
             return dg.SkipReason(reason)
         return dg.RunRequest(run_key=f"{series.contract.series} {release}", partition_key=release)

@@ -79,7 +79,12 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
     """
     assert roles.sensitive is not None, "asked for before"
     release = dt.date.fromisoformat(found.releases[-1])
-    of = partial(_quasi_identifier, product=product, release=release, is_series=found.cron is not None)
+    of = partial(
+        _quasi_identifier,
+        product=product,
+        release=release,
+        is_series=found.cron is not None or len(found.releases) > 1,
+    )
     declared, more = [of(one) for one in roles.quasi_identifiers], [of(one) for one in roles.more]
     sensitive = _sensitive(roles.sensitive, not_sensitive, product=product, has_several=roles.has_several)
     lines = [
@@ -172,7 +177,10 @@ def _source(found: FoundTable, roles: Roles) -> Iterator[str]:
 
 def _releases(found: FoundTable) -> Iterator[str]:
     first = found.releases[0]
-    if found.cron is None:
+    if found.cron is None and found.is_series:
+        yield f"releases: {{dates: [{', '.join(found.releases)}]}}"
+        yield f"# {GUESS} the snapshots follow no schedule: write each new date at the end"
+    elif found.cron is None:
         yield f"releases: {{first: {first}}}"
         more = flow({"first": dt.date.fromisoformat(first), "cron": "@quarterly"})
         yield f"# {GUESS} a single release. For a series, add a schedule: releases: {more}"

@@ -81,6 +81,11 @@ class FoundTable:
     are_unique: Callable[[Sequence[str]], bool] = lambda _names: False
     """Whether columns of these names have, together, other values in each row of each file."""
 
+    @property
+    def is_series(self) -> bool:
+        """Whether releases go on: by a schedule, or on dates that follow none."""
+        return self.cron is not None or len(self.releases) > 1
+
 
 def in_files(file: Path) -> FoundTable:
     """The table in a file, and in all that are named alike but for a date.
@@ -134,10 +139,6 @@ def in_files(file: Path) -> FoundTable:
             are_unique=partial(_are_unique, tables),
         )
     cron = schedule_of(tuple(files))
-    if cron is None and len(files) > 1:
-        remarks.append(
-            "The dates of the files follow no schedule: without releases.cron, the first is released alone."
-        )
     return FoundTable(
         dated.name or dated.folder.resolve().name,
         dated.folder,

@@ -1,4 +1,4 @@
-"""The calendar of a contract: a release for every tick of its schedule.
+"""The calendar of a contract: a release for every tick of its schedule, or on the dates that it lists.
 
 Dagster's partitions are the same (`orchestration/dagster/partitions.py`), with one exception: Dagster has the
 first one a period before its date.
@@ -26,6 +26,8 @@ class Calendar:
     """Its schedule; without one, the first release is the only one."""
     last: dt.date | None = None
     """No release is later."""
+    dates: tuple[dt.date, ...] = ()
+    """Those of all releases, where these follow no schedule."""
 
     @property
     def due(self) -> list[str]:
@@ -57,13 +59,15 @@ class Calendar:
 def calendar_of(file: ContractFile) -> Calendar:
     """The calendar that a contract declares."""
     declared = file.contract.releases
-    return Calendar(file.first_release, declared.cron, declared.last)
+    return Calendar(file.first_release, declared.cron, declared.last, declared.dates)
 
 
 @lru_cache
 def _due(calendar: Calendar, minute: dt.datetime) -> tuple[str, ...]:
     from republish.orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
 
+    if calendar.dates:
+        return tuple(date.isoformat() for date in calendar.dates if date <= minute.date())
     date = dt.date.fromisoformat(calendar.first)
     single = dt.datetime.combine(date, dt.time(), dt.UTC)
     every = ticks(calendar.cron, date) if calendar.cron else iter([single])

@@ -114,6 +114,15 @@ def _refuse_other_terms(series: Series, on_disk: list[str], facts: Facts) -> Non
 def _refuse_other_schedule(series: Series, on_disk: list[str]) -> None:
     """A release's number and what it is built on follow from the dates: those of the past can't move."""
     first, last = series.calendar.due[: len(on_disk)], series.contract.releases.last
+    if (dates := series.contract.releases.dates) and on_disk and on_disk != first:
+        is_early = on_disk[-1] > today() and on_disk[-1] in map(str, dates)
+        if not is_early:
+            message = (
+                f"they begin with {named([*map(str, dates[: len(on_disk)])])}, and published are"
+                f" {named(on_disk)}: a release is built on all before it, so leave dates as they were and"
+                f" write new ones behind {on_disk[-1]}, or begin a new series"
+            )
+            _refuse(series, [("releases.dates", message)])
     if len(first) < len(on_disk) and on_disk[: len(first)] == first and (not last or today() <= f"{last}"):
         raise HomeError(
             f"{series.published(on_disk[-1])}: is published, and by this machine's clock it is not due yet."

@@ -113,7 +113,7 @@ def test_a_missing_key_is_named(key):
                 " names, final_newline, labels"
             ),
         ),
-        ("releases", "first, cron, last"),
+        ("releases", "first, cron, last, dates"),
         (
             "sensitive",
             (

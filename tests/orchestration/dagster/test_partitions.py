@@ -92,7 +92,7 @@ def at(monkeypatch):
 def declared(cron, first=FIRST, last=None):
     """The parts of a contract that its dates follow from."""
     start = first if cron is None else next(ticks(cron, first)).date()
-    releases = SimpleNamespace(cron=cron, first=first, last=last)
+    releases = SimpleNamespace(cron=cron, first=first, last=last, dates=())
     return SimpleNamespace(contract=SimpleNamespace(releases=releases), first_release=start.isoformat())
 
 
