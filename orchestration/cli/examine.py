@@ -31,6 +31,7 @@ from republish.orchestration.series.predecessor import predecessor_of
 from republish.orchestration.series.recorded import verify_published
 from republish.orchestration.series.release_record import ReleaseRecord
 from republish.orchestration.series.series import Series
+from republish.orchestration.snapshots.determined import advice_on_determined
 from republish.orchestration.snapshots.labels import LABELS_STATED, describe_reasons
 from republish.orchestration.snapshots.missing import in_words
 from republish.orchestration.snapshots.no_answer import advice_on_no_answers
@@ -350,7 +351,7 @@ def _number(count: int, of: str) -> str:
 def _say_advice(tried: Series, release: str, taken: Taken, say: Say, show: Say) -> None:
     """Say what could be better about a snapshot, and what is in its columns."""
     people, some = taken.people, first_shard(tried, tried.private(release))
-    for sentence in lumpy_columns(some, tried.contract):
+    for sentence in (*lumpy_columns(some, tried.contract), *advice_on_determined(some, tried.contract)):
         say(f"  {release}: advice: {sentence}")
     for sentence in describe_reasons(taken.stated):
         say(f"  {release}: {sentence}")

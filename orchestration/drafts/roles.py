@@ -12,11 +12,10 @@ import polars as pl
 from republish.anonymize.columns import least_of, most_of
 from republish.orchestration.drafts.columns import FEW_LABELS, Column
 from republish.orchestration.drafts.domains import is_too_large
+from republish.orchestration.snapshots.determined import determines
 
 DENSE = 3
 """Whole numbers that are each there once, among so many times as many, number something."""
-DETERMINES = 10
-"""A column says what another one is if so many rows have each of its values, on average, and all agree."""
 FEWEST_VALUES = 4
 """A column with fewer values is hardly what nobody may learn: two values protect nobody."""
 MOST_QUASI_IDENTIFIERS = 8
@@ -241,9 +240,7 @@ def is_determined(column: Column, others: Sequence[Column]) -> bool:
     """
     whole = [one for one in others if one is not column and not one.missing and not one.is_constant]
     return not column.missing and any(
-        pl.DataFrame([one.values.alias("known"), column.values.alias("secret")]).n_unique() == one.distinct
-        for one in whole
-        if one.distinct * DETERMINES <= one.rows and len(one.values) == len(column.values)
+        determines(one.values, column.values) for one in whole if len(one.values) == len(column.values)
     )
 
 
@@ -269,7 +266,7 @@ def roles_of(
     for one in columns:
         if one in (identifier, also, sensitive, row):
             continue
-        if (why := _not_published(one, unique)) is None:
+        if (why := _not_published(one, unique) or _goes_with(one, sensitive)) is None:
             known.append(one)
         else:
             left_out.append((one, why))
@@ -286,6 +283,17 @@ def roles_of(
         has_several,
         also,
     )
+
+
+def _goes_with(column: Column, sensitive: Column | None) -> str | None:
+    """Why a column is no quasi-identifier beside a sensitive one; None if it may be one."""
+    if sensitive is None or column.missing or sensitive.missing or column.rows != sensitive.rows:
+        return None
+    if determines(column.values, sensitive.values):
+        return f"says what {sensitive.name} is, of everybody: is that what nobody may learn?"
+    if determines(sensitive.values, column.values):
+        return f"each value of {sensitive.name} has one of it, so that it rules out what groups leave open"
+    return None
 
 
 def _not_published(column: Column, unique: Sequence[str]) -> str | None:

@@ -695,7 +695,7 @@ def test_many_values_are_written_into_a_file_that_says_what_it_lacks(republish, 
     monkeypatch.chdir(tmp_path)
     codes = [f"J{at:02}.{at % 7}" for at in range(60)]
     for release in RELEASES:
-        rows = [f"{at},{20 + at % 60},{codes[at % 60]}" for at in range(600)]
+        rows = [f"{at},{20 + at % 59},{codes[at % 60]}" for at in range(600)]
         (tmp_path / f"stays_{release}.csv").write_text("\n".join(("patient_id,age,diagnosis", *rows)))
     assert republish("init", f"stays_{RELEASES[0]}.csv", "--yes")[0] == 0
     assert (tmp_path / "stays.diagnosis.csv").read_text().split() == codes
@@ -712,7 +712,7 @@ def test_many_values_are_written_into_a_file_that_says_what_it_lacks(republish, 
 def test_values_in_two_spellings_are_not_listed(republish, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     codes = [f"J{at // 2:02}{' ' * (at % 2)}" for at in range(60)]
-    rows = [f"{at},{20 + at % 60},{codes[at % 60]}" for at in range(600)]
+    rows = [f"{at},{20 + at % 59},{codes[at % 60]}" for at in range(600)]
     (tmp_path / "stays_2024-01-01.csv").write_text("\n".join(("patient_id,age,diagnosis", *rows)))
     assert republish("init", "stays_2024-01-01.csv", "--yes")[0] == 0
     assert "sensitive: {name: diagnosis}" in (tmp_path / "stays.yaml").read_text()
