@@ -115,6 +115,8 @@ class CategoryAttribute(ColumnOfPeople):
     to right are the order."""
     min_width: StrictInt = 0
     """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
+    renamed: dict[Label, Label] = Field(default_factory=dict, exclude_if=lambda renamed: not renamed)
+    """What the source calls a label by now: from the series' own name of it to the source's."""
 
     discrete = property(lambda _: True)
     dtype = property(lambda _: pl.String())
@@ -161,6 +163,17 @@ class CategoryAttribute(ColumnOfPeople):
     def _check_min_width(cls, min_width: int, info: ValidationInfo) -> int:
         labels = info.data.get("order") or info.data.get("hierarchy")
         return _check_width(min_width, len(labels)) if labels else min_width
+
+    @model_validator(mode="after")
+    def _check_renamed(self) -> Self:
+        if twice := repeated(list(self.renamed.values())):
+            raise ValueError(f"renamed: gives {twice} to two labels: the source must call each differently")
+        labels = {*self.in_source}
+        if unknown := next((own for own in self.renamed if own not in labels), None):
+            raise ValueError(f"renamed: names {unknown}, which is no label of {self.name}")
+        if taken := next((now for now in self.renamed.values() if now in labels - {*self.renamed}), None):
+            raise ValueError(f"renamed: {taken} is a label of {self.name} too: two labels can't become one")
+        return self
 
     @model_validator(mode="after")
     def _check_no_such_label(self) -> Self:

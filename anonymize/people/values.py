@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from republish.anonymize.arrays import Ints
@@ -11,9 +13,9 @@ from republish.anonymize.errors import SnapshotError
 from republish.anonymize.spelling import describe_twins, of_several, twins
 
 
-def by_own_names(values: pl.Expr, sensitive: Sensitive) -> pl.Expr:
-    """Sensitive values as text, under the series' own names where the source has others by now."""
-    return values.cast(pl.String).replace({now: own for own, now in sensitive.renamed.items()})
+def by_own_names(values: pl.Expr, renamed: Mapping[str, str]) -> pl.Expr:
+    """Values as text, under the series' own names where the source has others by now (`renamed`)."""
+    return values.cast(pl.String).replace({now: own for own, now in renamed.items()})
 
 
 def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> None:

@@ -138,25 +138,34 @@ def refuse_faults(
 def _under_names(source: pl.DataFrame, schema: Table) -> dict[tuple[str, str], int]:
     """How many rows have each name of a renamed value, by the column's name and that of the value."""
     found: dict[tuple[str, str], int] = {}
-    for _, one in schema.sensitive_columns():
-        if one.renamed and one.name in source.columns:
-            column = entries(source, one.name).cast(pl.String, strict=False)
-            names = column.filter(column.is_in([*one.renamed, *one.renamed.values()]))
-            found |= {(one.name, name): count for name, count in names.value_counts().iter_rows()}
+    for column, renamed in _renamed(schema).items():
+        name = schema.column_names()[column]
+        if name in source.columns:
+            values = entries(source, name).cast(pl.String, strict=False)
+            names = values.filter(values.is_in([*renamed, *renamed.values()]))
+            found |= {(name, value): count for value, count in names.value_counts().iter_rows()}
     return found
+
+
+def _renamed(schema: Table) -> dict[str, Mapping[str, str]]:
+    """The values that the source calls otherwise by now, by our name of their column."""
+    columns = (*schema.attributes(), *schema.sensitive_columns())
+    return {column: renamed for column, one in columns if (renamed := getattr(one, "renamed", {}))}
 
 
 def _merged(counts: Mapping[tuple[str, str], int], schema: Table) -> list[str]:
     """The faults of a source that has a renamed value under both names: two values would become one."""
     faults = []
-    for _, one in schema.sensitive_columns():
-        for own, now in one.renamed.items():
-            under_own, under_new = counts.get((one.name, own)), counts.get((one.name, now))
-            if under_own is not None and under_new is not None and own not in one.renamed.values():
+    for column, renamed in _renamed(schema).items():
+        name, key = schema.column_names()[column], "sensitive.renamed"
+        key = f"renamed of {name}" if column in dict(schema.attributes()) else key
+        for own, now in renamed.items():
+            under_own, under_new = counts.get((name, own)), counts.get((name, now))
+            if under_own is not None and under_new is not None and own not in renamed.values():
                 faults.append(
-                    f"{one.name}: {under_own:,} rows have {own}, and {under_new:,} have {now}, its new name"
-                    f" by sensitive.renamed: write {now} for all of them in the source, or take the line out"
-                    " if they are two values"
+                    f"{name}: {under_own:,} rows have {own}, and {under_new:,} have {now}, its new name by"
+                    f" {key}: write {now} for all of them in the source, or take the line out if they are two"
+                    " values"
                 )
     return faults
 
@@ -168,9 +177,10 @@ def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """
     named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
-    renamed = [(column, one) for column, one in schema.sensitive_columns() if one.renamed]
     return entered.with_columns(
-        by_own_names(exactly(column), one) for column, one in renamed if column in entered.columns
+        by_own_names(exactly(column), renamed)
+        for column, renamed in _renamed(schema).items()
+        if column in entered.columns
     )
 
 

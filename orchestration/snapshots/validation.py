@@ -356,8 +356,8 @@ def _into_the_domain(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
 
 def _renamed(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
     """A hint if one value of several people may be another name of a declared one that nobody has."""
-    is_grouped = column.listed == HIERARCHY
-    if column.role != "sensitive" or is_grouped or not is_text(snapshot.schema[column.column]):
+    is_grouped = column.role == "sensitive" and column.listed == HIERARCHY
+    if is_grouped or not is_text(snapshot.schema[column.column]):
         return ""
     values = snapshot[column.column].cast(pl.String)
     undeclared = values.filter(~values.is_in(column.labels) & (values != ""))
@@ -366,6 +366,7 @@ def _renamed(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
         return ""
     line = on_a_line({"renamed": {unused.pop(): undeclared[0]}})[1:-1]
     place = "sensitive" if column.column == VALUE else f"sensitive, in the column {column.name}"
+    place = place if column.role == "sensitive" else f"the column {column.name}"
     return f"if it is another name of a value that the contract lists, write under {place}: {line}; else "
 
 

@@ -44,7 +44,8 @@ def as_of(file: ContractFile, release: ReleaseFiles) -> ContractFile:
         if not isinstance(contract, Contract):
             _refuse_other_columns(place, [(one["name"], one["kind"]) for one in own["attributes"]], contract)
             return file
-        columns = tuple(_attribute(told) for told in own["attributes"])
+        today = {one.name: getattr(one, "renamed", {}) for one in contract.quasi_identifiers}
+        columns = tuple(_attribute(told, today.get(told["name"], {})) for told in own["attributes"])
         sensitive = _sensitive(contract.sensitive, own["sensitive"])
     except (KeyError, TypeError, AttributeError, ValidationError):
         raise PublishedFolderError(
@@ -67,13 +68,15 @@ def _refuse_other_columns(place: Path, columns: Sequence[tuple[str, str]], contr
         )
 
 
-def _attribute(told: Mapping[str, Any]) -> QuasiIdentifier:
-    """A quasi-identifier as a data package states it."""
+def _attribute(told: Mapping[str, Any], renamed: Mapping[str, str]) -> QuasiIdentifier:
+    """A quasi-identifier as a data package states it; `renamed` is what the source calls its labels."""
     parts = {"name", "kind", "domain", "hierarchy", "min_width", "step", "missing", "unit", "description"}
     declared = {key: part for key, part in told.items() if key in parts}
     if "hierarchy" not in told and "labels" in told:
         declared["order"] = told["labels"]
-    return ATTRIBUTE.validate_python(declared)
+    found = ATTRIBUTE.validate_python(declared)
+    known = {own: now for own, now in renamed.items() if own in getattr(found, "in_source", ())}
+    return found.model_copy(update={"renamed": known}) if known else found
 
 
 def _sensitive(sensitive: Sensitive, told: Any) -> Sensitive:

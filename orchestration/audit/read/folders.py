@@ -273,7 +273,7 @@ def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive, readin
     """A table with each value as the contract lists it, else as it was spelled where it was read first."""
     if table.schema.get(column) != pl.String:
         return table
-    own = table.select(by_own_names(exactly(column), sensitive).alias("value"))
+    own = table.select(by_own_names(exactly(column), sensitive.renamed).alias("value"))
     there = own["value"].unique().drop_nulls().sort()
     spellings = reading.spellings.setdefault(sensitive.name, {})
     listed = [value for value in sensitive.values or sensitive.not_sensitive if isinstance(value, str)]
