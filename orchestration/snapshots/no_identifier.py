@@ -36,16 +36,16 @@ FEWEST_CUT, FEWEST_LIKE, FEWEST_ROWS, TIMES_AS_MANY = 20, 20, 5, 5
 anybody else, where people have several."""
 MANY_ROWS, TIMES_ADVISED = 20, 10
 """The same, from which somebody's rows deserve a question whatever the identifier."""
+LEAVE_OUT = "leave these rows out in the source, or give each person an identifier of their own"
 SAYS = "have an identifier that is none"
 WAYS_OUT = {
-    "words": "words that say that nobody is known (unknown, withheld, n/a), or blanks: leave these rows out"
-    " in the source, or give each person an identifier of their own",
+    "words": f"words that say that nobody is known (unknown, withheld, n/a), or blanks: {LEAVE_OUT}",
     "scientific": "numbers as spreadsheets shorten them (1.23E+05), so that several people have one: have the"
     " column formatted as text there, and exported once more",
     "cut": "numbers of more than 15 digits that all end in 0, as spreadsheets cut them, so that several"
     " people have one: have the column exported as text; if they are right, put a letter before each",
-    "stand-in": "a number that stands in for nobody (as 0, -1, 999), unlike all others: leave these rows out"
-    " in the source, or give each person an identifier of their own; if it is a person's, write it otherwise",
+    "stand-in": f"a number that stands in for nobody (as 0, -1, 999), unlike all others: {LEAVE_OUT}; if it"
+    " is a person's, write it otherwise",
 }
 """The forms of what is none, and what to do about each."""
 
@@ -97,6 +97,19 @@ def _are_words(text: pl.Expr) -> pl.Expr:
 def ways_out(forms: Sequence[str]) -> str:
     """The forms that were found, each with what to do about it."""
     return "; ".join(WAYS_OUT[form] for form in forms)
+
+
+def shared_by_many(identifiers: pl.Series) -> int:
+    """How many rows have the identifier that most have, if far more have it than any other one; else 0.
+
+    Examples
+    --------
+    >>> shared_by_many(pl.Series([999] * 8 + [1, 2, 3])), shared_by_many(pl.Series([1, 1, 2, 2]))
+    (8, 0)
+    """
+    rows = identifiers.drop_nulls().alias("name").value_counts(name="rows")["rows"].top_k(2)
+    most, others = max(rows, default=0), min(rows, default=0) if rows.len() > 1 else 1
+    return most if most >= FEWEST_ROWS and most > TIMES_AS_MANY * others else 0
 
 
 def advice_on_many_rows(people: pl.DataFrame, schema: Table, counted: str) -> str | None:

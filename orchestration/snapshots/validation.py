@@ -21,7 +21,13 @@ from republish.anonymize.spelling import SEVERAL, normal_form, spelled_in_two_wa
 from republish.orchestration.contracts.yaml_text import on_a_line
 from republish.orchestration.snapshots.columns import HIERARCHY, SPELT, DeclaredColumn, columns_of, is_text
 from republish.orchestration.snapshots.locale_formats import proposals
-from republish.orchestration.snapshots.no_identifier import SAYS, forms_of_none, ways_out
+from republish.orchestration.snapshots.no_identifier import (
+    LEAVE_OUT,
+    SAYS,
+    forms_of_none,
+    shared_by_many,
+    ways_out,
+)
 
 MEASURES = ("nulls", "duplicates", "wrong_type", "outside_domain", "misspelt")
 """The rules that a column may have."""
@@ -324,9 +330,15 @@ def _hours(moments: pl.Series) -> str:
 def _one_each(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
     """What to do about identifiers that several rows have, some of which may be spelt otherwise."""
     dtype = snapshot.schema[column.column]
+    named = snapshot.select(column.values(dtype).alias("identifier")).drop_nulls()
+    if many := shared_by_many(named["identifier"]):
+        return (
+            f"{many:,} rows have one and the same, and no other has nearly as many: if it stands in for"
+            f" people whose own is not known, {LEAVE_OUT}; else {NAME_APART[column.role]}"
+        )
     if not is_text(dtype):
         return NAME_APART[column.role]
-    identifiers = snapshot.select(column.values(dtype).alias("identifier")).drop_nulls().unique()
+    identifiers = named.unique()
     form = normal_form(pl.col("identifier"))
     alike = identifiers.height - identifiers.select(form.n_unique()).item()
     alone = (

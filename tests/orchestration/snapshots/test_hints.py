@@ -125,6 +125,20 @@ def test_a_stand_in_that_many_rows_have_is_found_where_people_have_several():
     assert not of_none([*visits, *["111"] * 3], is_several=True)
 
 
+@pytest.mark.parametrize("stand_in", ["withheld", "999", "P0000", 0])
+def test_an_identifier_that_many_rows_share_is_said_to_stand_in_for_several_people(stand_in):
+    people = [number if stand_in == 0 else f"{number}" for number in range(101, 141)]
+    found = faults(
+        person=pl.Series([*people, *[stand_in] * 8]),
+        born=pl.Series([dt.date(1980, 1, 1)] * 48),
+        illness=pl.Series(["flu"] * 48),
+    )
+    assert "7 of 48 rows repeat the identifier of another row; 8 rows have one and the same" in found[0]
+    assert "if it stands in for people whose own is not known, leave these rows out" in found[0]
+    twice = faults(person=pl.Series([f"p{number // 2}" for number in range(PEOPLE)]))
+    assert not any("one and the same" in fault for fault in twice)
+
+
 def test_somebody_with_far_more_rows_than_anybody_else_is_asked_about():
     several = CONTRACT.model_copy(update={"rows": "several"})
     visits = pl.DataFrame({"identifier": [f"p{number % 30}" for number in range(60)] + ["p7"] * 40})
