@@ -16,6 +16,8 @@ from republish.anonymize.contract.combined import separate
 from republish.anonymize.errors import as_data
 from republish.anonymize.spelling import SEVERAL
 
+FIRST_ROWS = 10_000
+"""Most columns that say nothing of each other disagree within so many rows."""
 ROWS_OF_A_VALUE = 10
 """A column says what another one is if so many rows have each of its values, on average, and all agree."""
 
@@ -31,7 +33,11 @@ def determines(one: pl.Series, other: pl.Series) -> bool:
     >>> determines(town, stratum), determines(stratum, town)
     (True, False)
     """
-    both = pl.DataFrame([one.alias("one"), other.alias("other")]).drop_nulls()
+    both = pl.DataFrame([one.alias("one"), other.alias("other")])
+    first = both.head(FIRST_ROWS).drop_nulls()
+    if first.n_unique() > first["one"].n_unique():
+        return False
+    both = both.drop_nulls()
     if both["one"].n_unique() * ROWS_OF_A_VALUE > both.height:
         return False
     frequent = both["other"].value_counts(name="people").filter(pl.col("people") >= SEVERAL)
