@@ -156,7 +156,11 @@ class Linked:
         return least
 
     def _margin(self, rows: Ints, group: Ints, hidden: Sequence[Matches]) -> Floats:
-        """The least k - l over sensitive values, of the view and of the releases added up."""
+        """float64[groups]: the least k - l of a sensitive value, over the values on X of each group.
+
+        l is the share of records that have the value, k its limit (Definition 3.2): the view's own, and those
+        of the releases that it is joined to. Below zero, a value is inferred with more confidence than it may.
+        """
         least = np.full(int(group.max(initial=-1)) + 1, self._least_limit)
         of_hidden = [(f"{y}_{r}", k) for r, one in enumerate(self._hidden) for y, k in one.limits.items()]
         limits = {**self._limits, **dict(of_hidden)}

@@ -286,9 +286,12 @@ class Findings:
 
     @property
     def missed(self) -> pl.DataFrame:
-        """What the contract asks for and the releases, which keep what they promised, never took up."""
-        rows = self.promises()
+        """What the contract asks for and does not hold, where the releases keep what they state themselves.
+
+        A release that states m = 2, and keeps it, misses a contract that asks for m = 3.
+        """
+        promises = self.promises()
         if self.asked is None:
-            return rows.clear()
-        kept = rows.group_by("series", "promise").agg(pl.col("holds").all()).filter("holds")
-        return self.asked.filter(~pl.col("holds")).join(kept, on=["series", "promise"], how="semi")
+            return promises.clear()
+        keep_their_own = promises.group_by("series", "promise").agg(pl.col("holds").all()).filter("holds")
+        return self.asked.filter(~pl.col("holds")).join(keep_their_own, on=["series", "promise"], how="semi")

@@ -153,14 +153,15 @@ class Asked:
                 yield Rows(file, rows, pl.concat(found).drop_nulls().unique())
 
     def _whose(self, column: pl.Series, *, is_identifier: bool) -> pl.Series:
-        """Binary[N]: whom of them each cell is about, as all products of the home call them, or null."""
-        names = self._names
-        column = column if is_identifier else persons_of(column)
+        """Binary[N]: who of those asked for is in each cell, as all products call them; null if it is nobody."""
         if is_identifier:
-            mine = column.filter(self.within(column)).unique()
-            names = pl.DataFrame({"name": mine, "person": comparable(self.home, mine)})
-        cells = column.alias("name").to_frame()
-        return cells.join(names, on="name", how="left", maintain_order="left")["person"].alias("person")
+            cells = column
+            theirs = cells.filter(self.within(cells)).unique()
+            names = pl.DataFrame({"name": theirs, "person": comparable(self.home, theirs)})
+        else:
+            cells, names = persons_of(column), self._names
+        found = cells.alias("name").to_frame().join(names, on="name", how="left", maintain_order="left")
+        return found["person"]
 
     @cached_property
     def _names(self) -> pl.DataFrame:
