@@ -158,8 +158,8 @@ class Linked:
     def _margin(self, rows: Ints, group: Ints, hidden: Sequence[Matches]) -> Floats:
         """float64[groups]: the least k - l of a sensitive value, over the values on X of each group.
 
-        l is the share of records that have the value, k its limit (Definition 3.2): the view's own, and those
-        of the releases that it is joined to. Below zero, a value is inferred with more confidence than it may.
+        l is the share of records with the value, k its limit (Definition 3.2): the view's own, and those
+        of the releases that it is joined to. Below zero, a value is inferred with too much confidence.
         """
         least = np.full(int(group.max(initial=-1)) + 1, self._least_limit)
         of_hidden = [(f"{y}_{r}", k) for r, one in enumerate(self._hidden) for y, k in one.limits.items()]

@@ -153,7 +153,7 @@ class Asked:
                 yield Rows(file, rows, pl.concat(found).drop_nulls().unique())
 
     def _whose(self, column: pl.Series, *, is_identifier: bool) -> pl.Series:
-        """Binary[N]: who of those asked for is in each cell, as all products call them; null if it is nobody."""
+        """Binary[N]: who of those asked for is in each cell, as all products call them; null if nobody."""
         if is_identifier:
             cells = column
             theirs = cells.filter(self.within(cells)).unique()
