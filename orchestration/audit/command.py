@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +20,7 @@ from republish.orchestration.audit.read.folders import Reading, find_series, rea
 from republish.orchestration.audit.read.foreign import load_mapping, states_promise
 from republish.orchestration.audit.read.material import Material
 from republish.orchestration.audit.read.own import own_home, why_no_groups
+from republish.orchestration.audit.report.account import Line, account
 from republish.orchestration.audit.report.document import audited_releases, signed_part, write_report
 from republish.orchestration.audit.report.raw import About, raw
 from republish.orchestration.audit.report.words import (
@@ -34,6 +36,7 @@ from republish.orchestration.audit.signature import load_private_key, nonce, sig
 from republish.orchestration.snapshots.previous import read_previous
 from republish.orchestration.storage.home import refuse_unwritable
 from republish.orchestration.unforeseen import named
+from republish.orchestration.written import filled
 
 HOLDS, BROKEN = 0, 3
 
@@ -119,7 +122,7 @@ def audit(
     material = Material(declared_in, series, truth, private, foreign, reading, previous, home)
     with named(published[0]):
         findings = _attacked(material, seconds, console)
-    _print(findings, console)
+    _print(findings, account(findings, material), console)
     if out is not None:
         drawn = None if key is None else nonce(key, audited_releases(material))
         about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose, drawn)
@@ -152,7 +155,9 @@ def _attacked(material: Material, seconds: float, console: Console) -> Findings:
     raise AssertionError("the attack ends with its findings")
 
 
-def _print(findings: Findings, console: Console) -> None:
+def _print(findings: Findings, lines: Sequence[Line], console: Console) -> None:
+    for line in lines:
+        console.print(filled(line.what, line.people), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for heading in ("promise", "series"):
         table.add_column(heading)

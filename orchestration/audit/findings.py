@@ -164,6 +164,8 @@ class AttackedSeries:
     def promises(self) -> pl.DataFrame:
         """One row per promise, over all releases: the release that breaks it most, else the last one.
 
+        Where none breaks it, it is the last of those of which it was not decided, if there are any.
+
         Where a promise changed from a release on, there is one row for each figure: people keep what they
         were promised when they were published first. `promised_in` has the first and the last one of each run
         of releases that promised it; it is null where all promised the same.
@@ -176,7 +178,7 @@ class AttackedSeries:
             for n, (name, findings) in enumerate(found)
         )
         where = pl.col("release").filter(~pl.col("holds"))
-        worst = pl.all().sort_by("broken", "n").last()
+        worst = pl.all().sort_by("broken", pl.col("undecided") > 0, "n").last()
         judged = (
             rows.group_by("promise", "since", maintain_order=True)
             .agg(worst, where.alias("broken_in"))

@@ -41,6 +41,8 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     gaps += [] if attacked and all(map(len, rows)) else [ALGORITHM]
     gaps += [OWN_ALGORITHM] if material.foreign is not None else []
+    spelt = sum(one.spelt for one in material.reading.cells.values())
+    gaps += [replace(SPELT, people=(spelt,))] if spelt else []
     return [*gaps, *NEVER_COVERED]
 
 
@@ -191,6 +193,11 @@ OWN_ALGORITHM = Gap(
     " intervals, by a rule that differs from group to group",
     "only the tool's algorithm says which rule, and it was not attacked. Of the order of rows, every order of"
     " ranks was tried that all groups of a size share.",
+)
+SPELT = Gap(
+    "{} rows of classes whose cells are spelt in several ways",
+    "cells that cover the same are one cell to the attacks. Whoever finds that the spelling goes with what"
+    " intervals hide, such as the exact age, tells people of a class apart: publish one spelling.",
 )
 LEFT_OUT = (
     "whoever misses such a person in a release knows that the value is missing. Nothing is"

@@ -201,7 +201,7 @@ def _with_files(
     release, tables = series.releases[number - 1], read.tables
     file, left_out = material.file_of(release), material.reading.left_out.get(release.name, {})
     stated = [
-        chain_finding(series, number),
+        chain_finding(series, number, material.truth, material.private),
         claims_finding(release, release_format, file.contract, tables, len(read.people), left_out),
     ]
     rows = [attacked.attack.findings, *(row for row in stated if row is not None)]
@@ -270,6 +270,7 @@ def read_tables(
         people = read_truth(truth, release.name, contract, reading, known=known)
     else:
         people = read_own_truth(material.home, file, release, reading)
+    reading.people[str(release.path)] = people.height
     return tables, _like_published(people, release_format, tables, contract, domain, release.path)
 
 

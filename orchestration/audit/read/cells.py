@@ -13,7 +13,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from republish.anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Written
+from republish.anonymize.contract import (
+    CategoryAttribute,
+    DateAttribute,
+    NumberAttribute,
+    QuasiIdentifier,
+    Written,
+)
 from republish.anonymize.people.codes import code_domain
 
 Bounds = tuple[float, float]
@@ -33,6 +39,8 @@ SIGNS = {"\u2264": "<=", "\u2265": ">=", "=<": "<=", "=>": ">="}
 EPOCH = dt.date(1970, 1, 1)
 MOST_MASKED = 1_000_000
 """Numbers of a domain up to which a mask is looked for among them."""
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
+"""What may be one number with commas between its thousands."""
 NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 
 
@@ -107,7 +115,7 @@ def end_reader(
 def accepted(qi: QuasiIdentifier) -> str:
     """The usual ways in which a cell of an attribute is written."""
     if isinstance(qi, CategoryAttribute):
-        return "a label, {a, b}, [a, b], 12***, a node of the hierarchy, * for anything"
+        return "a label, {a, b}, a to d, 12***, a node of the hierarchy, * for anything"
     if isinstance(qi, DateAttribute):
         return "2024-01-31, 2024-01, 2024, 202*, 2024-01-**, [2024-01-01, 2024-03-31], * for anything"
     masked = "2500*, " if qi.discrete else ""
@@ -148,7 +156,7 @@ def _inside(bounds: Iterable[Bounds], qi: QuasiIdentifier) -> Cell:
 
 def _number(text: str, decimal: str, thousands: str | None) -> Bounds | None:
     if thousands is not None:
-        grouped = rf"[+-]?\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+(?!\d).*"
+        grouped = rf"[+-]?\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+(?:{re.escape(decimal)}\d*)?"
         if re.fullmatch(grouped, text):
             text = text.replace(thousands, "")
     if decimal != ".":
@@ -204,8 +212,15 @@ def _days(year: int, month: int, day: int) -> Bounds | None:
     return (first - EPOCH).days, (after - EPOCH).days - 1
 
 
-def _set(text: str, _qi: QuasiIdentifier, value: ReadValue) -> Iterator[Sequence[Bounds]]:
-    """{a, b, c}, ['a', 'b'] or a, b, c: its members, and nothing between them."""
+def _set(text: str, qi: QuasiIdentifier, value: ReadValue) -> Iterator[Sequence[Bounds]]:
+    """{a, b, c}, ['a', 'b'] or a, b, c: its members, and nothing between them.
+
+    What may be one number with commas between its thousands, as 25,000, is not taken for a set.
+    """
+    if isinstance(qi, NumberAttribute) and THOUSANDS.fullmatch(text):
+        lowest, highest = qi.domain
+        if ",0" in text or lowest <= int(text.replace(",", "")) <= highest:
+            return
     is_braced = re.fullmatch(r"(?:(?:frozen)?set\()?\{.*\}\)?", text) is not None
     is_quoted = re.fullmatch(r"[\[(]\s*(['\"]).*\1,?\s*[\])]", text) is not None
     inner = re.sub(r"^[a-z(]*\{|\}\)?$", "", text) if is_braced else text
@@ -220,17 +235,27 @@ def _set(text: str, _qi: QuasiIdentifier, value: ReadValue) -> Iterator[Sequence
 
 
 def _bracketed(text: str, qi: QuasiIdentifier, value: ReadValue) -> Iterator[Sequence[Bounds]]:
-    """[21, 23], (20, 23], [21; 24[ and the like: round or turned-around brackets leave the end out."""
+    """[21, 23], (20, 23], [21; 24[ and the like: round or turned-around brackets leave the end out.
+
+    Of labels, [a, b] and (a, b) may be a list of two as well: they are read if nothing lies between.
+    """
     parts = re.fullmatch(r"([\[\](])\s*(.*?)\s*([\])\[])", text)
     if parts is None:
         return
     opening, inner, closing = parts.groups()
     lowest, highest = code_domain(qi)
+    is_like_a_list = isinstance(qi, CategoryAttribute) and opening + closing in ("[]", "()")
+
+    def is_list(sign: str) -> bool:
+        return is_like_a_list and sign.strip() in (",", ";")
+
     for between in INSIDE.finditer(inner):
         low, high = inner[: between.start()], inner[between.end() :]
         is_open = low in NO_END, high in NO_END
         first = (lowest, lowest) if is_open[0] else value(low)
         last = (highest, highest) if is_open[1] else value(high)
+        if is_list(between.group()) and first is not None and last is not None and last[0] - first[1] > 1:
+            continue
         if first is not None and last is not None and (low or high):
             begin = first[0] if opening == "[" or is_open[0] else _above(first[1], qi)
             end = last[1] if closing == "]" or is_open[1] else _below(last[0], qi)

@@ -25,7 +25,7 @@ from republish.anonymize.people.values import by_own_names
 from republish.anonymize.principles import SOME_PRINCIPLE, principle_of
 from republish.anonymize.promise.rules import METADATA
 from republish.anonymize.spelling import is_plainly_spelt, twins, value_form
-from republish.orchestration.audit.read.foreign import Foreign, convert
+from republish.orchestration.audit.read.foreign import Cells, Foreign, convert
 from republish.orchestration.contracts.contract_file import ContractFile, load_contract
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.series.shards import shard_name
@@ -95,6 +95,19 @@ class Reading:
     """The first spelling of each value that was read, by its normal form: twins are one value."""
     left_out: dict[str, dict[str, int]] = field(default_factory=dict)
     """By release, how many people of its truth are left out for want of a value, by column."""
+    people: dict[str, int] = field(default_factory=dict)
+    """By release, the people (or rows) of its truth."""
+    used: dict[str, None] = field(default_factory=dict)
+    """The published columns that are looked at, as they come."""
+    ignored: dict[str, None] = field(default_factory=dict)
+    """The published columns that neither the contract nor a mapping names."""
+    cells: dict[Path, Cells] = field(default_factory=dict)
+    """What is counted of the cells of each file of another tool."""
+
+    def note_columns(self, table: pl.DataFrame, used: Iterable[str]) -> None:
+        """Remember which columns of a published table are looked at."""
+        self.used |= dict.fromkeys(used)
+        self.ignored |= dict.fromkeys(name for name in table.columns if name not in self.used)
 
     def note(self, path: Path, rows: int | None = None) -> None:
         """Remember a file by its hash."""
@@ -227,7 +240,9 @@ def read_release(
         rows = _read_table(release.path, foreign.mapping if foreign else PLAIN)
         reading.note(release.path, len(rows))
         assert foreign is not None and isinstance(contract, Contract)  # noqa: PT018 - a mapping was loaded
-        return _by_own_names(convert(rows, foreign, contract, str(release.path)), contract, reading)
+        reading.note_columns(rows, foreign.mapping.columns())
+        converted, reading.cells[release.path] = convert(rows, foreign, contract, str(release.path))
+        return _by_own_names(converted, contract, reading)
     expected = release_format.columns(contract)
     parts: dict[str, list[pl.DataFrame]] = {name: [] for name in expected}
     for file in release.files:
@@ -245,6 +260,7 @@ def read_release(
         tables[name] = undated(pl.concat(parts.pop(name)), release.name)
         if missing := [column.name for column in columns if column.name not in tables[name].columns]:
             raise PublishedFolderError(f"{first}: has no column {missing[0]}, which the contract asks for")
+        reading.note_columns(tables[name], [column.name for column in columns])
         tables[name] = _typed(tables[name], columns, str(first))
         _refuse_spellings(tables[name], contract, str(first))
     return _by_own_names(tables, contract, reading)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, NamedTuple, Self
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
@@ -27,7 +27,7 @@ from republish.anonymize.contract import (
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import ContractError, PublishedFolderError
 from republish.anonymize.formats import CLASS, PIECES
-from republish.anonymize.people.codes import code_dtype, decode
+from republish.anonymize.people.codes import code_domain, code_dtype, decode
 from republish.anonymize.promise import KAnonymity, LDiversity, Promise
 from republish.orchestration.audit.read.cells import (
     Cell,
@@ -85,6 +85,12 @@ class Mapping(Dialect):
     """What is published where a value is suppressed: anything is possible. So is what null_values names."""
     promise: Promised | None = None
     """What the tables promise, in place of the contract's principle."""
+
+    def columns(self) -> list[str]:
+        """The published columns that are named, those of quasi-identifiers first."""
+        ends = self.quasi_identifiers.values()
+        own = [column for one in ends for column in ((one,) if isinstance(one, str) else one)]
+        return [*own, self.sensitive, *([self.group] if self.group else [])]
 
     @property
     def anything(self) -> tuple[str, ...]:
@@ -159,8 +165,19 @@ def load_mapping(path: Path, contract: Product) -> Foreign:
     return Foreign(mapping, hierarchies)
 
 
-def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str) -> dict[str, pl.DataFrame]:
-    """The tables of a generalization, from another tool's rows.
+class Cells(NamedTuple):
+    """What is counted of the cells of a table, because its conversion loses it."""
+
+    anything: int
+    """Cells that cover every value of their attribute."""
+    spelt: int
+    """Rows of classes whose cells are spelt in several ways."""
+
+
+def convert(
+    rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
+) -> tuple[dict[str, pl.DataFrame], Cells]:
+    """The tables of a generalization, from another tool's rows, and counts of its cells.
 
     Parameters
     ----------
@@ -178,6 +195,8 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
     dict
         `microdata`: `group_id`, `<qi>_low`, `<qi>_high` …, the sensitive column, and columns that the
         mapping doesn't name, as they are.
+    Cells
+        Counts of what the tables no longer show.
 
     Raises
     ------
@@ -191,9 +210,7 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
             " out"
         )
     mapping = foreign.mapping
-    named = [mapping.sensitive, *([mapping.group] if mapping.group else [])]
-    for column in mapping.quasi_identifiers.values():
-        named += [column] if isinstance(column, str) else column
+    named = mapping.columns()
     if missing := [column for column in named if column not in rows.columns]:
         raise PublishedFolderError(
             f"{where}: has no column {missing[0]} (it has {', '.join(rows.columns)}); correct the mapping"
@@ -214,7 +231,16 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
     if any(one.has_gaps for one in covered):
         numbered = pl.DataFrame([group_id, class_id, *numbers])
         tables[PIECES] = _pieces(numbered, covered, where)
-    return tables
+    return tables, Cells(sum(one.anything for one in covered), _spelt(rows, named, mapping, class_id))
+
+
+def _spelt(rows: pl.DataFrame, named: Sequence[str], mapping: Mapping, class_id: pl.Series) -> int:
+    """How many rows are of a class whose cells are spelt in several ways."""
+    cells = [name for name in named if name not in (mapping.sensitive, mapping.group)]
+    texts = pl.DataFrame(entries(rows, name).cast(pl.String).fill_null("") for name in cells)
+    spelling = texts.to_struct("spelling").rank("dense")
+    classes = pl.DataFrame([class_id, spelling]).group_by(CLASS).agg(pl.len(), pl.col("spelling").n_unique())
+    return int(classes.filter(pl.col("spelling") > 1)["len"].sum())
 
 
 def _sensitive(rows: pl.DataFrame, contract: Contract, mapping: Mapping, where: str) -> pl.Series:
@@ -272,6 +298,17 @@ class _Covered:
         if number := numbers.is_in(backwards).sum():
             raise PublishedFolderError(f"{where}: {number} intervals of {qi.name} end before they begin")
         return cls(qi, numbers, cells)
+
+    @property
+    def anything(self) -> int:
+        """How many rows have a cell that covers every value."""
+        lowest, highest = code_domain(self.qi)
+        whole = [
+            n
+            for n, ((low, high), *more) in enumerate(self.cells)
+            if not more and low <= lowest and high >= highest
+        ]
+        return int(self.numbers.is_in(whole).sum())
 
     @property
     def has_gaps(self) -> bool:

@@ -20,10 +20,14 @@ from republish.orchestration.storage.parts import table_of
 from republish.orchestration.storage.store import sha256
 
 
-def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:
+def chain_finding(
+    series: PublishedSeries, number: int, truth: Path | None = None, private: Path | None = None
+) -> pl.DataFrame | None:
     """Whether a release follows the one before it in the folder of its series; None without any manifest.
 
-    All releases in the folder count, also those that are not audited.
+    All releases in the folder count, also those that are not audited. Manifests can be written anew after a
+    release was taken out. So it breaks the chain, too, if the private folder has a release of the series that
+    is not there. Whether it lacks one of which there is a true table alone is not decided.
 
     Parameters
     ----------
@@ -31,6 +35,8 @@ def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:
         The releases that are audited.
     number
         Of the release, counted from 1 over these.
+    truth, private
+        Where true tables, and the releases' linkages, are.
     """
     release = series.releases[number - 1]
     if all(one.manifest is None for one in series.releases):
@@ -54,7 +60,37 @@ def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:
     holds = _of_series(release.manifest) == origin and all(
         _is_same(release.manifest.get(part), told) for part, told in follows.items()
     )
-    return CHAIN.finding(Count(1, 0 if holds else 1))
+    names = [folder.name for folder in folders]
+    before_it = names[place - 1] if place else None
+    made, drawn = (
+        any((before_it is None or before_it < name) and name < release.path.name for name in some - {*names})
+        for some in (_made(series, private), _of_files(truth) if place else set[str]())
+    )
+    return CHAIN.finding(
+        Count(1, 0 if holds and not made else 1, undecided=int(drawn and holds and not made))
+    )
+
+
+def _made(series: PublishedSeries, private: Path | None) -> set[str]:
+    """The releases of a series that a private folder has a linkage of."""
+    if private is None:
+        return set()
+    files = private.glob("**/linkage.parquet")
+    places = {file.parent.parent if file.parent.name.startswith("shard-") else file.parent for file in files}
+    own = Path(series.name)
+    return {
+        place.name
+        for place in places
+        if place.parent == private
+        or (place.parent.name == own.name and place.parents[1].name == own.parent.name)
+    }
+
+
+def _of_files(truth: Path | None) -> set[str]:
+    """The names of true tables."""
+    if truth is None:
+        return set()
+    return {file.stem for file in truth.iterdir() if file.suffix in (".csv", ".parquet")}
 
 
 def claims_finding(

@@ -54,6 +54,10 @@ def shown(found: Mapping[str, Any]) -> dict[str, Any]:
     contract = {name: part for name, part in found["contract"].items() if name != "file"}
     return {
         **{name: found[name] for name in (*copied, "background_knowledge")},
+        "account": [
+            filled(line["what"], [without_small(count) or 0 for count in line["people"]])
+            for line in found["account"]
+        ],
         "contract": contract,
         "promises": rows,
         "asked": asked,

@@ -18,6 +18,7 @@ from republish.anonymize.promise import LargestShare, Promise
 from republish.anonymize.promise.registry import kinds_of, scopes
 from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings, Left
 from republish.orchestration.audit.read.material import Material
+from republish.orchestration.audit.report.account import account
 from republish.orchestration.audit.report.coarse import public_names
 from republish.orchestration.audit.report.words import verdict
 from republish.orchestration.storage.in_stores import origin_of
@@ -71,6 +72,7 @@ def raw(findings: Findings, material: Material, contract: Path, about: About) ->
         "holds": findings.holds,
         "keeps_contract": findings.keeps_contract,
         "verdict": verdict(findings),
+        "account": [asdict(line) for line in account(findings, material)],
         "contract": _declared(declared, contract, material, promise),
         "background_knowledge": [
             *(BACKGROUND if is_grouped else BACKGROUND_OF_VIEWS),

@@ -615,5 +615,14 @@ def test_a_verdict_does_not_depend_on_the_spelling(why, tmp_path, seed_of_run):
     assert all(one == another for one, another in pairwise(found)), dict(zip(ways, found, strict=True))
 
 
+def test_what_one_release_leaves_undecided_no_later_one_decides(tmp_path):
+    tried = table(k=4, l=2, releases=2)
+    alone = replace(person_at(tried.first, 0), name="x", age=199, cell="*", towns=["*"])
+    tried.first.truth.append(alone)
+    tried.first.rows.append(alone)
+    found = audited(tried, "dash", tmp_path).promises()
+    assert found.filter(promise="k-anonymity")["undecided"].item() == 1
+
+
 def test_the_page_states_how_many_are_convicted_and_acquitted():
     assert min(len(BROKEN), len(HONEST)) >= 30

@@ -22,12 +22,13 @@ DECLARED = parse_contract(
             {"name": "town", "kind": "category", "order": ["12001", "47001", "12002"]},
             {"name": "code", "kind": "category", "order": ["A-1", "A-2", "B, other", "C+", "NA"]},
             {"name": "zip", "kind": "number", "domain": [10000, 99999]},
+            {"name": "cost", "kind": "number", "domain": [0, 1_000_000]},
         ],
         "sensitive": {"name": "disease"},
         "principle": {"name": "m_invariance", "m": 2},
     }
 )
-AGE, WEIGHT, BORN, TOWN, CODE, ZIP = DECLARED.quasi_identifiers
+AGE, WEIGHT, BORN, TOWN, CODE, ZIP, COST = DECLARED.quasi_identifiers
 PATHS = [["12001", "12", "*"], ["47001", "47", "*"], ["12002", "12", "*"]]
 ANYTHING = ("*", "?", "", "NA")
 DAY_FIRST, COMMA = Written(date_format="%d.%m.%Y"), Written(decimal=",")
@@ -87,6 +88,14 @@ SPELLINGS = {
             ("", [(-20, 120)]),
             ("NA", [(-20, 120)]),
             ("{21, 25, 22}", [(21, 22), (25, 25)]),
+            ("1,000", None),
+            ("21,115", [(21, 21), (115, 115)]),
+            ("21, 115", [(21, 21), (115, 115)]),
+            ("{21,115}", [(21, 21), (115, 115)]),
+            ("20 %", None),
+            ("20%-30%", None),
+            (">=20 and <30", None),
+            ("20-<30", None),
             ("21, 25, 22", [(21, 22), (25, 25)]),
             ("21;25", [(21, 21), (25, 25)]),
             ("['21', '22']", [(21, 22)]),
@@ -206,6 +215,11 @@ SPELLINGS = {
             ("*****", [(0, 2)]),
             ("*", [(0, 2)]),
             ("[47001, 12002]", [(1, 2)]),
+            ("[12001, 12002]", None),  # a list of two, or 47001 between them
+            ("(12001; 12002)", None),
+            ("[12001 - 12002]", [(0, 2)]),
+            ("12001 to 12002", [(0, 2)]),
+            ("[12001, 12002)", [(0, 1)]),
             ("{12002, 12001}", [(0, 0), (2, 2)]),
             ("{12002}", [(2, 2)]),
             ("12002,12001", [(0, 0), (2, 2)]),
@@ -230,6 +244,18 @@ SPELLINGS = {
             ("A-1 to A-2", [(0, 1)]),
             ("A-*", [(0, 1)]),
             ("A", None),
+        ],
+    ),
+    "thousands": (
+        ZIP,
+        Written(thousands=","),
+        [
+            ("25,000", [(25000, 25000)]),
+            ("25,000-30,000", [(25000, 30000)]),
+            ("25,000;30,000", [(25000, 25000), (30000, 30000)]),
+            ("[25,000; 30,000)", [(25000, 29999)]),
+            (">=25,000.5", [(25001, 99999)]),
+            ("{25,000; 27,000}", [(25000, 25000), (27000, 27000)]),
         ],
     ),
     "codes of digits": (
@@ -338,3 +364,19 @@ def test_labels_written_in_any_two_ways_are_the_same_labels(labels):
     assert covered == {read(ways[0])}
     (cell,) = covered
     assert {TOWN.labels[n] for low, high in cell for n in range(int(low), int(high) + 1)} == labels
+
+
+amount = st.integers(1_000, 900_000)
+
+
+@given(st.tuples(amount, amount).map(sorted))
+def test_thousands_written_in_any_two_ways_are_the_same_numbers(ends):
+    low, high = ends
+    for thousands, decimal in ((",", "."), (".", ","), (" ", ","), ("'", ".")):
+        read = cell_reader(COST, written=Written(thousands=thousands, decimal=decimal))
+        first, last = (f"{end:,}".replace(",", thousands) for end in (low, high))
+        half = f"{first}{decimal}5"
+        ways = [f"{first}{sign}{last}" for sign in ("-", " - ", " to ", "..", "\u2013", "\u2212")]
+        ways += [f"[{first}; {last}]", f"{low}-{high}", f"[{first}; {last}{decimal}5)"]
+        assert {way: read(way) for way in ways} == dict.fromkeys(ways, ((low, high),))
+        assert read(f">={half}") == ((low + 1, 1_000_000),)

@@ -64,7 +64,7 @@ def mapping(tmp_path, declared):
 
 
 def test_rows_with_the_same_quasi_identifiers_are_a_group(mapping, declared):
-    table = convert(ROWS, mapping(), declared, "2024.csv")["microdata"]
+    table = convert(ROWS, mapping(), declared, "2024.csv")[0]["microdata"]
     assert table["group_id"].to_list() in ([1, 1, 2], [2, 2, 1])
     assert table.row(0, named=True) | {"group_id": 0, "class_id": 0} == {
         "group_id": 0,
@@ -83,7 +83,7 @@ def test_rows_with_the_same_quasi_identifiers_are_a_group(mapping, declared):
 
 def test_a_column_can_number_groups_of_rows_with_the_same_cells(mapping, declared):
     rows = ROWS.with_columns(pl.Series("class", ["x", "y", "y"]))
-    table = convert(rows, mapping({"group": "class"}), declared, "2024.csv")["microdata"]
+    table = convert(rows, mapping({"group": "class"}), declared, "2024.csv")[0]["microdata"]
     assert table["group_id"].to_list() == [1, 2, 3]
     alike = ROWS.with_columns(pl.Series("class", ["x", "y", "x"]), Zip=pl.lit("*"), Age=pl.lit("*"))
     table = convert(
@@ -91,12 +91,12 @@ def test_a_column_can_number_groups_of_rows_with_the_same_cells(mapping, declare
         mapping({"group": "class"}),
         declared,
         "2024.csv",
-    )["microdata"]
+    )[0]["microdata"]
     assert table["group_id"].to_list() == [1, 2, 1]
 
 
 def test_columns_nobody_named_are_kept_for_the_attack_on_side_channels(mapping, declared):
-    table = convert(ROWS.with_columns(note=pl.lit("x")), mapping(), declared, "2024.csv")["microdata"]
+    table = convert(ROWS.with_columns(note=pl.lit("x")), mapping(), declared, "2024.csv")[0]["microdata"]
     assert "note" in table.columns
 
 
@@ -138,7 +138,7 @@ def test_a_hierarchy_with_a_byte_order_mark_has_all_of_its_leaves(mapping, decla
     (tmp_path / "towns.csv").write_text(f"{mark}12001;east;all\n12002; east ;all\n47001;west;all\n")
     read = mapping({"hierarchies": {"town": "towns.csv"}})
     rows = ROWS.with_columns(Zip=pl.Series(["east", "east", "west"]))
-    table = convert(rows, read, declared, "2024.csv")["microdata"]
+    table = convert(rows, read, declared, "2024.csv")[0]["microdata"]
     assert table.select("town_low", "town_high").rows() == [("12001", "12002")] * 2 + [("47001", "47001")]
 
 
