@@ -367,7 +367,11 @@ class Releases(Declaration):
     @classmethod
     def _begin_with_the_first(cls, declared: Any) -> Any:
         """Of releases on single dates, the first one is the first date."""
-        if not isinstance(declared, Mapping) or not declared.get("dates"):
+        if not isinstance(declared, Mapping) or "dates" not in declared:
+            return declared
+        if not declared["dates"]:
+            if declared.get("first") is None:
+                raise ValueError("dates are none: write the date of the first release, or first and cron")
             return declared
         first, *_ = declared["dates"] if isinstance(declared["dates"], list | tuple) else [None]
         others = [key for key in ("first", "cron", "last") if declared.get(key) is not None]

@@ -83,6 +83,7 @@ def are_partitions(dates, now):
 
 
 FAULTS = {
+    "{dates: []}": "dates are none: write the date of the first release, or first and cron",
     "{dates: [2024-02-29, 2024-01-01]}": "must be in order, each once: 2024-01-01 stands behind 2024-02-29",
     "{dates: [2024-01-01, 2024-01-01]}": "must be in order, each once",
     '{dates: [2024-01-01, 2024-02-29], cron: "@daily"}': "dates are all there is to say: leave cron out",
@@ -90,7 +91,6 @@ FAULTS = {
     "{dates: [2024-01-01], last: 2025-01-01}": "leave last out",
     "{dates: [soon]}": "must be a date",
     "{dates: 2024-01-01}": "must be a list",
-    "{dates: []}": "releases.first: is missing",
     "{}": "releases.first: is missing",
 }
 
