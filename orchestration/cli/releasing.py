@@ -15,7 +15,6 @@ from republish.anonymize.errors import ContractError
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.arrival import has_arrived, misnamed
-from republish.orchestration.chain.snapshot import FORGOTTEN_STATED, KEPT
 from republish.orchestration.cli.terminal import confirm, out
 from republish.orchestration.cli.work import Work
 from republish.orchestration.contracts.contract_file import ContractFile
@@ -99,8 +98,7 @@ def make_due_releases(
 
             imports = time.perf_counter() - began
             released = make_release(series, release, dagster())
-            taken = read_json(series.private(release) / KEPT) or {}
-            gone = taken.get(FORGOTTEN_STATED, 0)
+            gone = _forgotten(series, release)
             work.print(_line(released, work.end(), counted_in(series.contract), imports, gone))
     for sentence in principle_of(file.contract).advice(file.contract) if work.done else ():
         out.print(f"{series.name}: {sentence}")
@@ -161,6 +159,13 @@ def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None
     before = series.calendar.previous(unpublished[0]) if unpublished else None
     record = series.record(before) if before else None
     return sum(record.seconds.values()) if record else None
+
+
+def _forgotten(series: Series, release: str) -> int:
+    """How many rows of a snapshot were left out, because the people asked to be forgotten for good."""
+    from republish.orchestration.chain.snapshot import FORGOTTEN_STATED, KEPT
+
+    return int((read_json(series.private(release) / KEPT) or {}).get(FORGOTTEN_STATED, 0))
 
 
 def _line(released: Released, seconds: float, what: str, imports: float, forgotten: int) -> str:
