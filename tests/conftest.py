@@ -15,8 +15,8 @@ from republish.orchestration.variables import VARIABLES
 # they publish is compared with what is published here.
 os.environ |= VARIABLES | {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
-MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30  # noqa: S108 - pytest makes a folder there that is its own
-"""Where files are in memory, and the bytes that a whole run may need there."""
+MEMORY, ROOM = Path("/dev/shm"), 8 * 2**30  # noqa: S108 - pytest makes a folder there that is its own
+"""Where files are in memory, and how many bytes have to be free there: a whole run leaves 2.5 GB."""
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
     # Releases wait until what they write is on the disk: a third of the time of many tests.
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
