@@ -6,7 +6,7 @@ import difflib
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,8 +122,11 @@ def _persons(
 ) -> list[Column]:
     """The column, or the two, that identify a person; none if nothing looks like it and nobody says it."""
     if identifier is not None:
-        names = [identifier] if identifier in columns else [name.strip() for name in identifier.split(",")]
-        return [_named(columns, name, "--identifier") for name in names[:2]]
+        names = _names_in(identifier, columns)
+        if len(names) > 2:
+            why = f"names {len(names)} columns: a draft takes one or two; write the others into the contract"
+            raise ContractError("--identifier", [("", why)])
+        return [_named(columns, name, "--identifier") for name in names]
     likely = likely_identifier(found.columns, found.unique)
     if likely is None or likely.name not in found.unique:
         pair = likely_pair(found.columns, likely, found.unique, found.are_unique)
@@ -133,14 +136,19 @@ def _persons(
     return _asked_persons(columns, persons) if asks else persons
 
 
+def _names_in(text: str, columns: Collection[str]) -> list[str]:
+    """The names that somebody wrote, each once: of a column, or of several with commas between them."""
+    return [text] if text in columns else list(dict.fromkeys(name.strip() for name in text.split(",")))
+
+
 def _asked_persons(columns: dict[str, Column], likely: list[Column]) -> list[Column]:
     """Ask which column, or which two, identify a person, until there are such."""
     proposed = ",".join(one.name for one in likely) or None
     while True:
         answer = ask("Which column identifies a person?", default=proposed)
-        names = [answer] if answer in columns else [name.strip() for name in answer.split(",")]
+        names = _names_in(answer, columns)
         if len(names) <= 2 and all(name in columns for name in names):
-            return [columns[name] for name in dict.fromkeys(names)]
+            return [columns[name] for name in names]
         typer.echo(f"There are {', '.join(map(as_data, columns))}; of two, write household,line.")
 
 

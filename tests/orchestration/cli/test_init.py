@@ -311,6 +311,8 @@ def test_a_second_number_of_people_is_left_out_in_several_snapshots(republish, t
     ("words", "said"),
     [
         (["--identifier", "patient"], "there is no column patient; is it patient_id?"),
+        (["--identifier", "patient_id,age,sex"], "names 3 columns: a draft takes one or two"),
+        (["--identifier", "patient_id,patient", "--sensitive", "age"], "there is no column patient; is it"),
         (["--sensitive", "patient_id", "--identifier", "patient_id"], "names the identifier"),
         (["--sensitive", "zzz"], "there is no column zzz; there are patient_id, "),
         (["--out", "nowhere/x.yaml"], "nowhere is no folder"),
