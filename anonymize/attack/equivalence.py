@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import lcm
 from typing import Any, NamedTuple
 
@@ -132,10 +132,7 @@ def minimum_equivalence(
     if len(parts) < 2:
         return parts
     bound = _surplus_bound(_surpluses(lone, matrices))
-
-    def related() -> bool:
-        return _related(contents, len(lone), matrices)
-
+    related = partial(_related, contents, len(lone), matrices)
     return [*parts, _minimum_of_all(members, contents, parts, bound, related, deadline)]
 
 

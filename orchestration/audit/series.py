@@ -201,7 +201,7 @@ def _with_files(
     release, tables = series.releases[number - 1], read.tables
     file, left_out = material.file_of(release), material.reading.left_out.get(release.name, {})
     stated = [
-        chain_finding(series, number, material.truth, material.private),
+        chain_finding(series, number, material),
         claims_finding(release, release_format, file.contract, tables, len(read.people), left_out),
     ]
     rows = [attacked.attack.findings, *(row for row in stated if row is not None)]

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 
 from republish.anonymize.errors import PublishedFolderError, SignatureError
 from republish.orchestration.storage.manifest import MANIFEST, TABLES, is_release, release_folders
-from republish.orchestration.storage.parts import table_of
+from republish.orchestration.storage.parts import files_of_tables, table_of
 from republish.orchestration.storage.store import json_text, read_json, sha256, write_together
 
 SIGNED, SIGNATURE = "audit.signed.json", "audit.sig"
@@ -269,7 +269,7 @@ def _places(published: Path) -> tuple[str | None, dict[str, Path]]:
     folders = release_folders(published)
     if folders and is_release(folders[0]):
         return _series(folders[0]), {path.name: path for path in folders}
-    files = sorted(path for path in published.iterdir() if path.suffix in (".csv", ".parquet"))
+    files = files_of_tables(published)
     return None, {path.stem: path for path in files} | {path.name: path for path in folders}
 
 

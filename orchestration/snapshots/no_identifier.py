@@ -107,17 +107,22 @@ def shared_by_many(identifiers: pl.Series) -> int:
     >>> shared_by_many(pl.Series([999] * 8 + [1, 2, 3])), shared_by_many(pl.Series([1, 1, 2, 2]))
     (8, 0)
     """
+    most, others = _two_most(identifiers)
+    return most if most >= FEWEST_ROWS and most > TIMES_AS_MANY * max(1, others) else 0
+
+
+def _two_most(identifiers: pl.Series) -> tuple[int, int]:
+    """The rows of the identifier that most have, and of the next one; 0 where there is none."""
     rows = identifiers.drop_nulls().alias("name").value_counts(name="rows")["rows"].top_k(2)
-    most, others = max(rows, default=0), min(rows, default=0) if rows.len() > 1 else 1
-    return most if most >= FEWEST_ROWS and most > TIMES_AS_MANY * others else 0
+    most, others, *_ = [*rows.sort(descending=True), 0, 0]
+    return most, others
 
 
 def advice_on_many_rows(people: pl.DataFrame, schema: Table, counted: str) -> str | None:
     """A question about an identifier that has far more rows than any other; `people` are a snapshot's."""
-    if not has_several_rows(schema) or people.is_empty():
+    if not has_several_rows(schema):
         return None
-    rows = entries(people, IDENTIFIER).value_counts(name="rows").sort("rows", descending=True)["rows"]
-    most, others = rows[0], rows[1] if rows.len() > 1 else 0
+    most, others = _two_most(entries(people, IDENTIFIER))
     if most < MANY_ROWS or most <= TIMES_ADVISED * max(1, others):
         return None
     return (

@@ -203,7 +203,8 @@ def verify_tables(folder: Path) -> dict[str, Any]:
     """
     stated = verify_release(folder)
     for table, files in tables_in(folder).items():
-        check_parquet(footers(files), folder / table)
+        if len(files) > 1:  # each file is within the limits of one
+            check_parquet(footers(files), folder / table)
     return stated
 
 

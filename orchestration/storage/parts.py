@@ -21,6 +21,8 @@ PART_ROWS = 2_000_000
 PART = re.compile(r"part-\d{4}\.parquet", re.ASCII)
 """The name of a part's file in the folder of its table. Sorted by name, parts are in the table's order."""
 SUFFIX = ".parquet"
+ENDINGS = (".csv", SUFFIX)
+"""Of the files of tables that others wrote."""
 FOOTER = """
     SELECT
         (SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL),
@@ -82,6 +84,11 @@ def name_in(folder: Path, file: Path) -> str:
 def scan_parts(files: list[Path]) -> pl.LazyFrame:
     """The files of a table as one table, read where it is asked for."""
     return pl.scan_parquet(files, glob=False, hive_partitioning=False)
+
+
+def files_of_tables(folder: Path) -> list[Path]:
+    """The files of a folder that may be tables by their endings, sorted by name."""
+    return sorted(file for file in folder.iterdir() if file.suffix in ENDINGS)
 
 
 def pattern_of(path: Path) -> str:

@@ -36,7 +36,15 @@ from republish.orchestration.snapshots.sources import enter, read_as_declared, s
 from republish.orchestration.snapshots.validation import conform, describe_faults
 from republish.orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
 from republish.orchestration.storage.manifest import MANIFEST, is_release, verify_tables
-from republish.orchestration.storage.parts import SUFFIX, files_in, name_in, table_files, table_of
+from republish.orchestration.storage.parts import (
+    ENDINGS,
+    SUFFIX,
+    files_in,
+    files_of_tables,
+    name_in,
+    table_files,
+    table_of,
+)
 
 UNNEEDED = {
     "product": "releases",
@@ -556,7 +564,7 @@ def _releases(path: Path, foreign: Foreign | None) -> Iterable[ReleaseFiles]:
     deeper = [folder for folder in sorted(path.iterdir()) if folder.is_dir() and _is_series(folder)]
     if deeper:
         return [release for folder in deeper for release in _releases(folder, foreign)]
-    files = sorted(file for file in path.iterdir() if file.suffix in (".csv", ".parquet"))
+    files = files_of_tables(path)
     if not files:
         raise PublishedFolderError(
             f"{path}: is neither a release (microdata.parquet, quasi_identifiers.parquet and"
@@ -569,7 +577,7 @@ def _releases(path: Path, foreign: Foreign | None) -> Iterable[ReleaseFiles]:
 def _foreign(path: Path, foreign: Foreign | None) -> ReleaseFiles:
     if foreign is None:
         raise PublishedFolderError(f"{path}: was not made by republish; say what its columns are (--mapping)")
-    if path.suffix not in (".csv", ".parquet"):
+    if path.suffix not in ENDINGS:
         raise PublishedFolderError(f"{path}: must be a .csv or .parquet file")
     return ReleaseFiles(path.stem, path)
 

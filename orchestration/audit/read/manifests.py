@@ -15,14 +15,13 @@ from republish.anonymize.contract import Product
 from republish.anonymize.formats import Format
 from republish.anonymize.promise.rules import CHAIN, CLAIMS
 from republish.orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
+from republish.orchestration.audit.read.material import Material
 from republish.orchestration.storage.manifest import BESIDE, MANIFEST
 from republish.orchestration.storage.parts import table_of
 from republish.orchestration.storage.store import sha256
 
 
-def chain_finding(
-    series: PublishedSeries, number: int, truth: Path | None = None, private: Path | None = None
-) -> pl.DataFrame | None:
+def chain_finding(series: PublishedSeries, number: int, material: Material) -> pl.DataFrame | None:
     """Whether a release follows the one before it in the folder of its series; None without any manifest.
 
     All releases in the folder count, also those that are not audited. Manifests can be written anew after a
@@ -35,7 +34,7 @@ def chain_finding(
         The releases that are audited.
     number
         Of the release, counted from 1 over these.
-    truth, private
+    material
         Where true tables, and the releases' linkages, are.
     """
     release = series.releases[number - 1]
@@ -64,33 +63,27 @@ def chain_finding(
     before_it = names[place - 1] if place else None
     made, drawn = (
         any((before_it is None or before_it < name) and name < release.path.name for name in some - {*names})
-        for some in (_made(series, private), _of_files(truth) if place else set[str]())
+        for some in (_made(series, material), _of_files(material) if place else set[str]())
     )
     return CHAIN.finding(
         Count(1, 0 if holds and not made else 1, undecided=int(drawn and holds and not made))
     )
 
 
-def _made(series: PublishedSeries, private: Path | None) -> set[str]:
-    """The releases of a series that a private folder has a linkage of."""
-    if private is None:
-        return set()
-    files = private.glob("**/linkage.parquet")
-    places = {file.parent.parent if file.parent.name.startswith("shard-") else file.parent for file in files}
+def _made(series: PublishedSeries, material: Material) -> set[str]:
+    """The releases of a series that the private folder has a linkage of."""
     own = Path(series.name)
     return {
         place.name
-        for place in places
-        if place.parent == private
+        for place in material.linked
+        if place.parent == material.private
         or (place.parent.name == own.name and place.parents[1].name == own.parent.name)
     }
 
 
-def _of_files(truth: Path | None) -> set[str]:
+def _of_files(material: Material) -> set[str]:
     """The names of true tables."""
-    if truth is None:
-        return set()
-    return {file.stem for file in truth.iterdir() if file.suffix in (".csv", ".parquet")}
+    return {file.stem for file in material.true_tables}
 
 
 def claims_finding(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -17,9 +18,11 @@ from republish.orchestration.audit.read.as_of import as_of
 from republish.orchestration.audit.read.folders import PublishedSeries, Reading, ReleaseFiles
 from republish.orchestration.audit.read.foreign import Foreign
 from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.series.release_record import LINKAGE
 from republish.orchestration.series.shards import shard_name
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
+from republish.orchestration.storage.parts import files_of_tables
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,19 @@ class Material:
     def contract(self) -> Product:
         """What the columns are and what is promised."""
         return self.file.contract
+
+    @cached_property
+    def true_tables(self) -> list[Path]:
+        """The files of the folder of the true tables."""
+        return [] if self.truth is None else files_of_tables(self.truth)
+
+    @cached_property
+    def linked(self) -> set[Path]:
+        """The folders, below the private one, of releases whose linkage is there."""
+        files = [] if self.private is None else self.private.glob(f"**/{LINKAGE}")
+        return {
+            file.parent.parent if file.parent.name.startswith("shard-") else file.parent for file in files
+        }
 
     def file_of(self, release: ReleaseFiles) -> ContractFile:
         """The contract with the columns that a release has."""

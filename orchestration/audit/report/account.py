@@ -61,10 +61,7 @@ def account(findings: Findings, material: Material) -> list[Line]:
 
 def _unused(material: Material) -> int:
     """How many files of the folder of the truth were not read."""
-    files = [] if material.truth is None else material.truth.iterdir()
-    return sum(
-        file.suffix in (".csv", ".parquet") and str(file) not in material.reading.files for file in files
-    )
+    return sum(str(file) not in material.reading.files for file in material.true_tables)
 
 
 def _counted(number: int, noun: str) -> str:

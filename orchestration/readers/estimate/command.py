@@ -216,10 +216,12 @@ def _values(folder: Path) -> dict[str, set[str]]:
         files = table_files(folder, "sensitive") or table_files(folder, "microdata")
         schema = scan_parts([files[0]]).collect_schema()
         there = schema.names()
-        for name in names:
-            if schema[name] == pl.String:
-                at = there.index(name)
-                found[name] = {value for file in files for value in _labels(file, at, len(there))}
+        with duckdb.connect() as connection:
+            for name in names:
+                if schema[name] == pl.String:
+                    at = there.index(name)
+                    some = (_labels(connection, file, at, len(there)) for file in files)
+                    found[name] = set(itertools.chain.from_iterable(some))
     except (LookupError, TypeError, ValueError):
         return {}
     except pl.exceptions.PolarsError:
@@ -227,13 +229,12 @@ def _values(folder: Path) -> dict[str, set[str]]:
     return found
 
 
-def _labels(file: Path, position: int, columns: int) -> list[str]:
+def _labels(connection: duckdb.DuckDBPyConnection, file: Path, position: int, columns: int) -> list[str]:
     """The labels in a column of text, found by its position: names may differ in case alone."""
     names = ", ".join(f"column_{number}" for number in range(columns))
     asked = f"SELECT DISTINCT column_{position} FROM read_parquet(?) AS all_columns({names})"  # noqa: S608 - numbers
     try:
-        with duckdb.connect() as connection:
-            found = connection.execute(asked, [pattern_of(file)]).fetchall()
+        found = connection.execute(asked, [pattern_of(file)]).fetchall()
     except duckdb.Error:
         raise PublishedFolderError(f"{file}: is no Parquet file that can be read") from None
     return [value for (value,) in found if value is not None]
