@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 AUDIT = ("networkx", "numba", "pyarrow", "scipy")
-"""What making and attacking releases takes, beside what reading them does."""
+"""Packages that making and attacking releases needs, and reading them does not."""
 
 
 def not_installed(error: ModuleNotFoundError) -> str:

@@ -99,7 +99,7 @@ def check(where: object, name: str, found: int) -> None:
 
 @dataclass(frozen=True)
 class Footer:
-    """What the end of a Parquet file says of it."""
+    """What a Parquet file states at its end."""
 
     columns: int
     rows: int
@@ -115,7 +115,7 @@ def check_parquet(
     Parameters
     ----------
     footers
-        Those of its files. Of what is no Parquet file there is none: it is left to whoever reads it.
+        The footers of its files. A file that is not Parquet has none: whoever reads it refuses it.
     where
         As in `check`.
     columns

@@ -359,7 +359,7 @@ class Releases(Declaration):
     last: Date | None = Field(None, exclude_if=lambda last: last is None)
     """The last day of a release; without it, releases go on."""
     dates: tuple[Date, ...] = Field((), exclude_if=lambda dates: not dates)
-    """In place of all these, the dates of releases that follow no schedule. New ones come at the end."""
+    """The dates of all releases, in place of the other keys, where they follow no schedule."""
 
     model_config = ConfigDict(json_schema_extra=_first_or_dates)
 

@@ -297,7 +297,7 @@ def _opened_parquet(
 
 
 def _footers(file: Path | BytesIO) -> list[Footer]:
-    """Its footer; none if it is no Parquet file."""
+    """Its footer, by pyarrow: DuckDB reads no bytes, which a store gives. None if it is not Parquet."""
     try:
         found = pq.read_metadata(file)
     except (pa.ArrowException, OSError, UnicodeError):

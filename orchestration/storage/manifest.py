@@ -203,7 +203,7 @@ def verify_tables(folder: Path) -> dict[str, Any]:
     """
     stated = verify_release(folder)
     for table, files in tables_in(folder).items():
-        if len(files) > 1:  # each file is within the limits of one
+        if len(files) > 1:  # a single file was checked with the release
             check_parquet(footers(files), folder / table)
     return stated
 

@@ -22,7 +22,7 @@ PART = re.compile(r"part-\d{4}\.parquet", re.ASCII)
 """The name of a part's file in the folder of its table. Sorted by name, parts are in the table's order."""
 SUFFIX = ".parquet"
 ENDINGS = (".csv", SUFFIX)
-"""Of the files of tables that others wrote."""
+"""The endings of files that may be true tables, or another tool's."""
 FOOTER = """
     SELECT
         (SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL),
@@ -92,12 +92,12 @@ def files_of_tables(folder: Path) -> list[Path]:
 
 
 def pattern_of(path: Path) -> str:
-    """A path as DuckDB takes it, to which each is a pattern: what means something in one is in brackets."""
+    """A path for DuckDB, which takes each for a pattern: `*`, `?` and `[` stand in brackets."""
     return re.sub(r"([*?\[])", r"[\1]", str(path.absolute()))
 
 
 def footers(files: Sequence[Path]) -> list[Footer]:
-    """What the ends of Parquet files say of them, by DuckDB; nothing of what is no such file."""
+    """The footers of Parquet files, read by DuckDB. Files that are not Parquet are passed over."""
     found = []
     for file in files:
         try:

@@ -16,7 +16,7 @@ class Line:
 
     what: str
     people: tuple[int, ...]
-    """The counts, of people and rows: small ones are not for everybody."""
+    """The counts of people and rows. The page, which everybody may see, has words for small ones."""
 
 
 def account(findings: Findings, material: Material) -> list[Line]:

@@ -44,7 +44,7 @@ PLAIN = {
     "integer": pl.Int32,
     "varchar": pl.String,
 }
-"""Types of DuckDB that polars has, too. Of others, it is what the values are."""
+"""DuckDB's types that polars has, too. A column of another type gets the type of its values."""
 NUMBERS = {
     *(f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big", "huge")),
     *("integer", "uinteger", "decimal", "float", "double"),
@@ -396,7 +396,7 @@ def _macro(connection: duckdb.DuckDBPyConnection, measure: Measure, columns: Map
 
 
 def _frame(answer: duckdb.DuckDBPyRelation) -> pl.DataFrame:
-    """The rows of an answer. There are few: handed over as Arrow, they would take pyarrow's 165 MB."""
+    """The rows of an answer, fetched as tuples: they are few, and DuckDB's way to polars needs pyarrow."""
     kinds = zip(answer.columns, answer.types, strict=True)
     plain = {name: PLAIN[kind.id] for name, kind in kinds if kind.id in PLAIN}
     rows = answer.fetchall()
