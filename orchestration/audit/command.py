@@ -122,11 +122,12 @@ def audit(
     material = Material(declared_in, series, truth, private, foreign, reading, previous, home)
     with named(published[0]):
         findings = _attacked(material, seconds, console)
-    _print(findings, account(findings, material), console)
+    lines = account(findings, material)
+    _print(findings, lines, console)
     if out is not None:
         drawn = None if key is None else nonce(key, audited_releases(material))
         about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose, drawn)
-        found = raw(findings, material, contract, about)
+        found = raw(findings, material, contract, about, lines)
         written = write_report(found, findings, out)
         if key is not None:
             written += sign_report(out, key, written, audited_releases(material), signed_part(found))

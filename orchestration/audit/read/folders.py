@@ -375,10 +375,8 @@ def read_truth(
     if isinstance(folder, ContractFile):
         return _from_source(folder, release, contract, reading, those_in)
     source = contract.source_of(release)
-    candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
-    if isinstance(source, FileSource):
-        candidates.append(folder / Path(source.at(release)).name)
-    file = next((path for path in candidates if path.is_file()), None)
+    named = (folder / name for name in names_of_truth(release, contract))
+    file = next((path for path in named if path.is_file()), None)
     if file is None:
         raise SnapshotError(
             f"{folder}: has no {release}.parquet and no {release}.csv, the truth of {release}"
@@ -391,6 +389,13 @@ def read_truth(
     people = _true_people(snapshot, release, contract, reading)
     reading.note(file, people.height)
     return people
+
+
+def names_of_truth(release: str, contract: Product) -> list[str]:
+    """The names that the file of a release's true table may have."""
+    source = contract.source_of(release)
+    own = [Path(source.at(release)).name] if isinstance(source, FileSource) else []
+    return [f"{release}.parquet", f"{release}.csv", *own]
 
 
 def _from_source(

@@ -26,7 +26,8 @@ def chain_finding(series: PublishedSeries, number: int, material: Material) -> p
 
     All releases in the folder count, also those that are not audited. Manifests can be written anew after a
     release was taken out. So it breaks the chain, too, if the private folder has a release of the series that
-    is not there. Whether it lacks one of which there is a true table alone is not decided.
+    is not there. Whether a true table of none of the releases is of another one is not decided, also without
+    manifests; so are releases of the private folder that come after all others.
 
     Parameters
     ----------
@@ -38,8 +39,9 @@ def chain_finding(series: PublishedSeries, number: int, material: Material) -> p
         Where true tables, and the releases' linkages, are.
     """
     release = series.releases[number - 1]
+    others = len(material.unreleased) if number == len(series.releases) else 0
     if all(one.manifest is None for one in series.releases):
-        return None
+        return CHAIN.finding(Count(others, 0, undecided=others)) if others else None
     if release.manifest is None:
         return CHAIN.finding(Count(1, 1))
     folders = sorted(
@@ -60,14 +62,12 @@ def chain_finding(series: PublishedSeries, number: int, material: Material) -> p
         _is_same(release.manifest.get(part), told) for part, told in follows.items()
     )
     names = [folder.name for folder in folders]
-    before_it = names[place - 1] if place else None
-    made, drawn = (
-        any((before_it is None or before_it < name) and name < release.path.name for name in some - {*names})
-        for some in (_made(series, material), _of_files(material) if place else set[str]())
-    )
-    return CHAIN.finding(
-        Count(1, 0 if holds and not made else 1, undecided=int(drawn and holds and not made))
-    )
+    before_it = names[place - 1] if place else ""
+    made = _made(series, material) - {*names}
+    is_broken = not holds or any(before_it < name < release.path.name for name in made)
+    if number == len(series.releases):
+        others = max(others, sum(name > names[-1] for name in made))
+    return CHAIN.finding(Count(1 + others, int(is_broken), undecided=others))
 
 
 def _made(series: PublishedSeries, material: Material) -> set[str]:
@@ -79,11 +79,6 @@ def _made(series: PublishedSeries, material: Material) -> set[str]:
         if place.parent == material.private
         or (place.parent.name == own.name and place.parents[1].name == own.parent.name)
     }
-
-
-def _of_files(material: Material) -> set[str]:
-    """The names of true tables."""
-    return {file.stem for file in material.true_tables}
 
 
 def claims_finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,14 +16,18 @@ from republish.anonymize.errors import PublishedFolderError
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import Promise
 from republish.orchestration.audit.read.as_of import as_of
-from republish.orchestration.audit.read.folders import PublishedSeries, Reading, ReleaseFiles
+from republish.orchestration.audit.read.folders import (
+    PublishedSeries,
+    Reading,
+    ReleaseFiles,
+    names_of_truth,
+)
 from republish.orchestration.audit.read.foreign import Foreign
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.series.release_record import LINKAGE
 from republish.orchestration.series.shards import shard_name
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
-from republish.orchestration.storage.parts import files_of_tables
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,19 @@ class Material:
         return self.file.contract
 
     @cached_property
-    def true_tables(self) -> list[Path]:
-        """The files of the folder of the true tables."""
-        return [] if self.truth is None else files_of_tables(self.truth)
+    def unreleased(self) -> list[str]:
+        """The files of the folder of the true tables that are named like one, and are of no release given."""
+        if self.truth is None:
+            return []
+        given = {
+            name
+            for series in self.series
+            for release in series.releases
+            for name in names_of_truth(release.name, self.contract)
+        }
+        forms = {_form(name) for name in given}
+        there = {file.name for file in self.truth.iterdir()}
+        return sorted(name for name in there - given if _form(name) in forms)
 
     @cached_property
     def linked(self) -> set[Path]:
@@ -102,6 +117,11 @@ class Material:
         """What releases are to keep: what the mapping of another tool's tables says, or the contract."""
         elsewhere = self.foreign.promise if self.foreign else None
         return elsewhere or principle_of(self.contract).promise(self.contract.principle)
+
+
+def _form(name: str) -> str:
+    """A file's name with zeros in place of all digits."""
+    return re.sub(r"\d", "0", name)
 
 
 def promises_of(material: Material, series: PublishedSeries, number: int) -> list[Promise]:

@@ -49,7 +49,7 @@ def account(findings: Findings, material: Material) -> list[Line]:
         (f"{unit} whom no row with their value covers", _broken(findings, Coverage.scopes[""].name)),
         (f"{unit} left out for want of a value", left_out),
     ]
-    lacking.append(("true tables of no release that was given", _unused(material)))
+    lacking.append(("true tables of no release that was given", len(material.unreleased)))
     some = [(words, count) for words, count in lacking if count]
     not_read = "; ".join(f"{{}} {words}" for words, _ in some) or "nothing"
     return [
@@ -57,11 +57,6 @@ def account(findings: Findings, material: Material) -> list[Line]:
         Line(looked, ()),
         Line(f"Not read, or without a person: {not_read}.", tuple(count for _, count in some)),
     ]
-
-
-def _unused(material: Material) -> int:
-    """How many files of the folder of the truth were not read."""
-    return sum(str(file) not in material.reading.files for file in material.true_tables)
 
 
 def _counted(number: int, noun: str) -> str:

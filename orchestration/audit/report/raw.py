@@ -18,7 +18,7 @@ from republish.anonymize.promise import LargestShare, Promise
 from republish.anonymize.promise.registry import kinds_of, scopes
 from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings, Left
 from republish.orchestration.audit.read.material import Material
-from republish.orchestration.audit.report.account import account
+from republish.orchestration.audit.report.account import Line
 from republish.orchestration.audit.report.coarse import public_names
 from republish.orchestration.audit.report.words import verdict
 from republish.orchestration.storage.in_stores import origin_of
@@ -57,7 +57,9 @@ class About:
     """See `signature.nonce`; None of an audit that is not signed."""
 
 
-def raw(findings: Findings, material: Material, contract: Path, about: About) -> dict[str, Any]:
+def raw(
+    findings: Findings, material: Material, contract: Path, about: About, account: Sequence[Line]
+) -> dict[str, Any]:
     """What was promised, read and found, with all digits, counts and paths; nothing of any one person."""
     declared, promise = findings.contract, findings.promise
     is_grouped = any(one.in_groups for one in findings.series)
@@ -72,7 +74,7 @@ def raw(findings: Findings, material: Material, contract: Path, about: About) ->
         "holds": findings.holds,
         "keeps_contract": findings.keeps_contract,
         "verdict": verdict(findings),
-        "account": [asdict(line) for line in account(findings, material)],
+        "account": [asdict(line) for line in account],
         "contract": _declared(declared, contract, material, promise),
         "background_knowledge": [
             *(BACKGROUND if is_grouped else BACKGROUND_OF_VIEWS),

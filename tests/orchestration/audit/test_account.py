@@ -94,3 +94,20 @@ def test_a_published_folder_is_accounted_for(tmp_path):
     assert given["people"][1] == truth
     assert looked["what"].startswith("Looked at: columns group_id, ")
     assert rest["what"] == "Not read, or without a person: nothing."
+
+
+def test_a_true_table_of_no_release_that_was_given_leaves_the_verdict_open(tmp_path):
+    write(table(k=4, releases=3), "dash", tmp_path)
+    (tmp_path / "truth/notes.csv").write_text("no,table\n")
+    assert "Every promise holds." in verdict_of(tmp_path)
+    for number, gone in enumerate(sorted((tmp_path / "published").iterdir())[:2], start=1):
+        gone.unlink()
+        printed, in_json, _ = reported(tmp_path)
+        assert printed[2] == in_json[2]
+        assert printed[2].endswith(f": {number} true tables of no release that was given.")
+        assert verdict_of(tmp_path).startswith("No promise is broken; 1 could not be decided.")
+
+
+def verdict_of(folder):
+    reported(folder)
+    return json.loads((folder / "report/audit.json").read_text())["verdict"]
