@@ -37,6 +37,12 @@ def normal_form(text: pl.Expr) -> pl.Expr:
     >>> pl.select(normal_form(pl.lit(" Flu\N{NO-BREAK SPACE} \N{SOFT HYPHEN}B"))).item()
     'flu b'
     """
+    return text.map_batches(_normal_forms, is_elementwise=True)
+
+
+def _normal_forms(text: pl.Series) -> pl.Series:
+    if not text.str.contains(r"[^!-~]").any():  # plain ASCII without spaces, as most identifiers are
+        return text.str.to_lowercase()
     plain = text.str.normalize("NFKC").str.replace_all(r"\s+", " ").str.replace_all(UNSEEN, "")
     return plain.str.replace_all(" +", " ").str.strip_chars(" ").str.to_lowercase().str.normalize("NFKC")
 

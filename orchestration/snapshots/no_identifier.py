@@ -5,11 +5,12 @@ Several people who share one are published as one person, and whoever has it nex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import polars as pl
 
-from republish.anonymize.columns import IDENTIFIER, entries
+from republish.anonymize.columns import IDENTIFIER, entries, most_of
 from republish.anonymize.contract import Table
 from republish.anonymize.errors import as_data
 from republish.anonymize.people.rows import has_several_rows
@@ -68,27 +69,47 @@ def forms_of_none(values: pl.Expr, *, is_text: bool, is_several: bool) -> dict[s
     [False, True, True, True]
     """
     text = values.cast(pl.String)
-    is_long, is_cut, stands_in = (text.str.contains(form) for form in (LONG, CUT, STAND_IN))
-    is_plain = ~stands_in
-    # Nothing else looks like it: no other identifier has as many characters.
-    alone = ~is_plain.any().over(text.str.len_chars()) & (is_plain.sum() >= FEWEST_LIKE)
-    if is_several:
-        rows = pl.len().over(pl.when(stands_in).then(text))
-        others = text.filter(is_plain).unique_counts().max().fill_null(1)
-        alone |= (rows >= FEWEST_ROWS) & (rows > TIMES_AS_MANY * others)
-    found = {
-        "cut": is_cut & (is_cut.sum() == is_long.sum()) & (is_cut.sum() >= FEWEST_CUT),
-        "stand-in": stands_in & alone,
+    looks: dict[str, Callable[[pl.Series], pl.Series]] = {
+        "cut": _are_cut,
+        "stand-in": partial(_stand_in, is_several=is_several),
     }
     if is_text:
-        found = {"words": _are_words(text), "scientific": text.str.contains(SCIENTIFIC)} | found
-    return found
+        looks = {"words": _are_words, "scientific": _are_shortened} | looks
+    return {form: text.map_batches(look, return_dtype=pl.Boolean) for form, look in looks.items()}
 
 
-def _are_words(text: pl.Expr) -> pl.Expr:
+def _are_shortened(text: pl.Series) -> pl.Series:
+    return text.str.contains(SCIENTIFIC)
+
+
+def _are_cut(text: pl.Series) -> pl.Series:
+    """Which are cut, if all long ones are."""
+    is_cut = text.str.contains(CUT)
+    are_many = is_cut.sum() >= FEWEST_CUT
+    return is_cut & (are_many and is_cut.sum() == text.str.contains(LONG).sum())
+
+
+def _stand_in(text: pl.Series, *, is_several: bool) -> pl.Series:
+    """Which are numbers that fill a field, and like no other identifier."""
+    stands_in = text.str.contains(STAND_IN)
+    if not stands_in.any():
+        return stands_in
+    fillers, others = text.filter(stands_in).unique(), text.filter(~stands_in)
+    # Nothing else looks like it: no other identifier has as many characters.
+    is_alone = ~fillers.str.len_chars().is_in(others.str.len_chars().unique().implode())
+    is_alone &= len(others) >= FEWEST_LIKE
+    if is_several:
+        rows = text.filter(stands_in).value_counts(name="rows")
+        most = most_of(others.unique_counts()) or 1
+        many = rows.filter(pl.col("rows") >= FEWEST_ROWS, pl.col("rows") > TIMES_AS_MANY * most)
+        is_alone |= fillers.is_in(many[text.name].implode())
+    return text.is_in(fillers.filter(is_alone).implode())
+
+
+def _are_words(text: pl.Series) -> pl.Series:
     """Which are words for nobody, or have neither a letter nor a digit."""
-    lettered = text.filter(~text.str.contains("[0-9]")).unique(maintain_order=True)  # few: words take long
-    words, size = plain_words(lettered), lettered.str.len_chars()
+    lettered = text.filter(~text.str.contains("[0-9]")).unique()  # few: words take long
+    words, size = pl.select(plain_words(pl.lit(lettered))).to_series(), lettered.str.len_chars()
     is_word = words.is_in(["", *WORDS, *NOBODY])
     may_be_initials = (size <= SHORT) & (words != "") & size.is_in(size.filter(~is_word).implode())
     return text.is_in(lettered.filter(is_word & ~may_be_initials).implode())

@@ -149,9 +149,10 @@ def _is_again(column: DeclaredColumn, values: pl.Expr, dtype: pl.DataType) -> pl
 
 def _misspelt(values: pl.Expr) -> pl.Expr:
     """Which values are hardly meant as values of their own."""
-    trimmed, form = values.str.strip_chars(), value_form(values)
-    several = values.n_unique().over(form) > 1
-    return ((trimmed != values) | several | form.is_in(NO_VALUE)).fill_null(value=False)
+    distinct = values.unique(maintain_order=True).drop_nulls()  # forms take long
+    form = value_form(distinct)
+    is_misspelt = (distinct.str.strip_chars() != distinct) | form.is_duplicated() | form.is_in(NO_VALUE)
+    return values.is_in(distinct.filter(is_misspelt).implode()).fill_null(value=False)
 
 
 def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
