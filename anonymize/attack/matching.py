@@ -55,6 +55,9 @@ def covering_groups(people: pl.DataFrame, published: Published) -> pl.DataFrame:
     """
     names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
     points = people.select(names).unique()
+    # The kernel takes less time if points are sorted, by the attribute with most codes first.
+    names.sort(key=lambda name: -points[name].n_unique())
+    points = points.select(names).sort(names)
     point, box = covering(points, published.boxes)
     found = points[point].with_columns(published.boxes["group_id"].gather(box)).unique()
     return people.join(found, on=names, nulls_equal=True).select("person", "value", "group_id")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, reduce
 from math import comb, exp, factorial, isnan, sqrt
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import scipy
 
+from republish.anonymize.arrays import Ints
 from republish.anonymize.kernels.splitmix import mixed
 
 CHANCE = 1e-4
@@ -28,7 +29,9 @@ LARGEST_PERMUTED = 20
 """Rows of a group up to which permutations of its ranks are looked for: there are 2 · 10^18 of 20."""
 STEEPEST = 50.0
 """The largest exponent of a bound: at e^50 a hit more counts more than all others."""
-ORDER_TYPES = (pl.String, pl.Int64, pl.Int64, pl.Float64, pl.Float64, pl.Float64)
+Compositions = Sequence[tuple[tuple[int, ...], int]]
+"""How often a group holds each of its values, and how many groups hold theirs so."""
+ORDER_TYPES = (pl.String, pl.String, pl.Int64, pl.Int64, pl.Float64, pl.Float64, pl.Float64)
 
 
 def is_canonical(table: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
@@ -85,34 +88,48 @@ def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> pl.DataFrame
         times the permutations there are; `possible`: the same if rows did ascend, so far as people can be
         placed.
     """
-    rows, expected, placed = _side_by_side(published, hosted)
-    sizes = [] if rows.is_empty() else rows["size"].unique().sort().to_list()
+    return orders_against(published, hosted, ["order"]).drop("order")
+
+
+def orders_against(published: pl.DataFrame, hosted: pl.DataFrame, orders: Sequence[str]) -> pl.DataFrame:
+    """Run `order_against` for several known orders.
+
+    An order is a column of anything that can be sorted (a place in the snapshot, the identifier, the codes of
+    a quasi-identifier). With k rows, an order is found out if its p is below `CHANCE` / k.
+    """
+    ranked = hosted.with_columns(pl.col(orders).rank("dense").fill_null(0))
+    rows, people = _side_by_side(published, ranked)
+    everywhere, names = _compositions(rows), ["order", "rule", "rows", "hits", "expected", "p", "possible"]
+    found = [
+        (order, *one) for order in orders for one in _read_in_order(rows, people, people[order], everywhere)
+    ]
+    return pl.DataFrame(found, schema=dict(zip(names, ORDER_TYPES, strict=True)), orient="row")
+
+
+def _read_in_order(
+    rows: pl.DataFrame, people: pl.DataFrame, order: pl.Series, everywhere: Compositions
+) -> Iterator[tuple[str, int, int, float, float, float]]:
+    """The rows of `order_against` for the people's places in an order."""
+    expected, placed = _by_place(people, order.to_numpy().astype(np.int64))
+    shown, size_of = rows["code"].to_numpy(), rows["size"].to_numpy()
     hits, own, most = {"forwards": 0, "backwards": 0}, {}, 0
-    for size in sizes:
-        shown, true, likely = (
-            table.filter(pl.col("size") == size)["code"].to_numpy().reshape(-1, size)
-            for table in (rows, expected, placed)
-        )
-        hits["forwards"] += int((shown == true).sum())
-        hits["backwards"] += int((shown == true[:, ::-1]).sum())
+    for size in np.unique(size_of).tolist():
+        here, true, likely = (codes[size_of == size].reshape(-1, size) for codes in (shown, expected, placed))
+        hits["forwards"] += int((here == true).sum())
+        hits["backwards"] += int((here == true[:, ::-1]).sum())
         most += int((likely == true).sum())
         if size <= LARGEST_PERMUTED:
-            alike = np.array([[np.sum(shown[:, i] == true[:, j]) for j in range(size)] for i in range(size)])
+            alike = np.array([[np.sum(here[:, i] == true[:, j]) for j in range(size)] for i in range(size)])
             # The permutation with the most hits of all, without trying each.
             best = scipy.optimize.linear_sum_assignment(alike, maximize=True)
             own[size] = int(alike[best].sum())
-    everywhere = _compositions(rows)
     possible = _chance_of(everywhere, most)
-    found = [
-        (rule, len(rows), number, _mean(everywhere), _chance_of(everywhere, number), possible)
-        for rule, number in hits.items()
-    ]
+    for rule, number in hits.items():
+        yield rule, len(rows), number, _mean(everywhere), _chance_of(everywhere, number), possible
     for size, number in own.items():
-        here = [(counts, groups) for counts, groups in everywhere if sum(counts) == size]
-        p = min(1.0, _chance_of(here, number) * factorial(size))
-        found.append((f"groups of {size}", size * sum(n for _, n in here), number, _mean(here), p, 1.0))
-    names = ["rule", "rows", "hits", "expected", "p", "possible"]
-    return pl.DataFrame(found, schema=dict(zip(names, ORDER_TYPES, strict=True)), orient="row")
+        there = [(counts, groups) for counts, groups in everywhere if sum(counts) == size]
+        p = min(1.0, _chance_of(there, number) * factorial(size))
+        yield f"groups of {size}", size * sum(n for _, n in there), number, _mean(there), p, 1.0
 
 
 def follows_values(published: pl.DataFrame) -> bool:
@@ -178,20 +195,6 @@ def marks(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         )
     schema = {"column": pl.String, "marked": pl.Int64, "alike": pl.Int64, "p": pl.Float64}
     return pl.DataFrame(found, schema=schema, orient="row")
-
-
-def orders_against(published: pl.DataFrame, hosted: pl.DataFrame, orders: Sequence[str]) -> pl.DataFrame:
-    """Run `order_against` for several known orders.
-
-    An order is a column of anything that can be sorted (a place in the snapshot, the identifier, the codes of
-    a quasi-identifier). With k rows, an order is found out if its p is below `CHANCE` / k.
-    """
-    return pl.concat(
-        order_against(
-            published, hosted.select("group_id", "value", order=pl.col(order).rank("dense").fill_null(0))
-        ).select(pl.lit(order).alias("order"), pl.all())
-        for order in orders
-    )
 
 
 def numbering_against(hosted: pl.DataFrame) -> dict[str, float | int]:
@@ -295,53 +298,66 @@ def _is_sorted(table: pl.DataFrame) -> bool:
     return True
 
 
-def _side_by_side(
-    published: pl.DataFrame, hosted: pl.DataFrame
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """`group_id`, `size`, `code` (of the value) by group and place: as published, as expected, as may be.
+def _side_by_side(published: pl.DataFrame, hosted: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What can be compared: `group_id`, `code` (of the value), `size` of rows, and who may have them.
+
+    Both are sorted by group, rows then as they are published; people (`group_id`, `code`, `rows` of it in the
+    group, and their other columns) by value.
+    """
+    values = published["value"].unique().sort().to_frame().with_row_index("code")
+    listed, people = (
+        table.join(values, on="value", nulls_equal=True, maintain_order="left").drop("value")
+        for table in (published, hosted)
+    )
+    cells = listed.group_by("group_id", "code").len("rows")
+    people = people.join(cells, on=["group_id", "code"]).sort("group_id", "code")
+    people = people.filter(pl.len().over("group_id", "code") >= pl.col("rows"))
+    compared = (
+        people.select("group_id", "code", "rows").unique().group_by("group_id").agg(pl.col("rows").sum())
+    )
+    size = cells.group_by("group_id").agg(size=pl.col("rows").sum()).filter(pl.col("size") > 1)
+    whole = compared.join(size, left_on=["group_id", "rows"], right_on=["group_id", "size"], coalesce=False)
+    whole = whole.select("group_id", "size")
+    rows = listed.join(whole, on="group_id", maintain_order="left").sort("group_id", maintain_order=True)
+    return rows, people.join(whole, on="group_id", how="semi", maintain_order="left")
+
+
+def _by_place(people: pl.DataFrame, order: Ints) -> tuple[Ints, Ints]:
+    """The codes of each group's values, group by group, as expected by the people's order, and as may be.
 
     The last is by the place of one person of each share, whom a hash draws.
     """
-    key = ["group_id", "value"]
-    sized = published.with_columns(size=pl.len().over("group_id"), rows=pl.len().over(key))
-    shares = hosted.join(sized.select(*key, "rows").unique(), on=key, nulls_equal=True).sort(*key, "order")
-    shares = shares.with_columns(
-        share=pl.int_range(pl.len()).over(key) * pl.col("rows") // pl.len().over(key),
-        drawn=pl.Series(mixed(np.arange(len(shares), dtype=np.uint64)), dtype=pl.UInt64),
-    ).filter(pl.len().over(key) >= pl.col("rows"))
-    expected = shares.group_by(*key, "share", maintain_order=True).agg(
-        pl.col("order").mean(),
-        pl.col("order").sort_by("drawn").first().alias("one"),
-        # People who are equal in the order are taken as the hash has it.
-        pl.col("drawn").min(),
-    )
-    whole = sized.select("group_id", "size").unique().filter(pl.col("size") > 1)
-    whole = expected.group_by("group_id").len("size").join(whole, on=["group_id", "size"])
-    values = published["value"].unique().sort().to_frame().with_row_index("code")
-    tables = (sized.drop("size"), expected.sort("order", "drawn"), expected.sort("one", "drawn"))
-    rows, likely, possible = (
-        table.join(whole, on="group_id", maintain_order="left")
-        .join(values, on="value", nulls_equal=True, maintain_order="left")
-        .sort("group_id", maintain_order=True)
-        .select("group_id", "size", "value", "code")
-        for table in tables
-    )
-    return rows, likely, possible
+    key = people.select(pl.struct("group_id", "code").rle_id()).to_series().to_numpy()
+    order = order[np.lexsort((order, key))]
+    begins = np.searchsorted(key, np.arange(key[-1] + 1 if len(key) else 0))
+    number = np.diff(begins, append=len(key))[key]
+    share = (np.arange(len(key)) - begins[key]) * people["rows"].to_numpy().astype(np.int64) // number
+    starts = np.flatnonzero(np.diff(key, prepend=-1) | np.diff(share, prepend=-1))
+    if not len(starts):
+        return order, order
+    # People who are equal in the order are taken as the hash has it.
+    drawn = mixed(np.arange(len(key), dtype=np.uint64))
+    least = np.minimum.reduceat(drawn, starts)
+    several = np.diff(starts, append=len(key))
+    mean = np.add.reduceat(order, starts) / several
+    one = order[drawn == np.repeat(least, several)]
+    group, code = people["group_id"].to_numpy()[starts], people["code"].to_numpy()[starts]
+    return code[np.lexsort((least, mean, group))], code[np.lexsort((least, one, group))]
 
 
-def _compositions(rows: pl.DataFrame) -> list[tuple[tuple[int, ...], int]]:
+def _compositions(rows: pl.DataFrame) -> Compositions:
     """How often a group holds each of its values, and how many groups hold theirs so."""
-    held = rows.group_by("group_id", "value").len().sort("group_id", "len")
+    held = rows.group_by("group_id", "code").len().sort("group_id", "len")
     alike = held.group_by("group_id", maintain_order=True).agg("len").group_by("len").len("groups")
     return [(tuple(counts), groups) for counts, groups in alike.sort("len").iter_rows()]
 
 
-def _mean(compositions: Sequence[tuple[tuple[int, ...], int]]) -> float:
+def _mean(compositions: Compositions) -> float:
     """How many hits are expected of a random order."""
     return float(sum(_random_hits(counts)[0] * groups for counts, groups in compositions))
 
 
-def _chance_of(compositions: Sequence[tuple[tuple[int, ...], int]], hits: int) -> float:
+def _chance_of(compositions: Compositions, hits: int) -> float:
     """The chance of so many hits or more under a random order: exact for few rows, else a bound above it.
 
     References
@@ -359,13 +375,17 @@ def _chance_of(compositions: Sequence[tuple[tuple[int, ...], int]], hits: int) -
         return float(min(1.0, _of_the_sum(each)[hits:].sum()))
     if hits <= mean:
         return 1.0
-    chances = [
-        (np.arange(sum(counts) + 1), np.log(np.maximum(_hits_of_a_group(counts), 1e-300)), groups)
-        for counts, groups in compositions
-    ]
+    most_of_one = max(sum(counts) for counts, _ in compositions)
+    chances = np.zeros((len(compositions), most_of_one + 1))
+    for at, (counts, _) in enumerate(compositions):
+        chances[at, : sum(counts) + 1] = np.maximum(_hits_of_a_group(counts), 1e-300)
+    several = np.array([groups for _, groups in compositions])
+    largest = np.array([sum(counts) for counts, _ in compositions])
+    below = np.minimum(np.arange(most_of_one + 1) - largest[:, None], 0)
 
     def bound(t: float) -> float:
-        return float(sum(n * scipy.special.logsumexp(logs + t * at) for at, logs, n in chances) - t * hits)
+        # The largest factor, e^(t·size), is taken out of each sum.
+        return float(several @ (t * largest + np.log((chances * np.exp(t * below)).sum(axis=1))) - t * hits)
 
     return min(1.0, exp(scipy.optimize.minimize_scalar(bound, bounds=(0, STEEPEST), method="bounded").fun))
 

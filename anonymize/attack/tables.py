@@ -34,6 +34,8 @@ from republish.anonymize.people.codes import encode
 Tables = Mapping[str, pl.DataFrame]
 MANY_GROUPS = 20
 """So many groups are enough to notice that they are numbered in a hidden order."""
+AT_ONCE = 250_000
+"""People who are paired with groups at one time, which takes room."""
 MOST_PAIRS = 20_000_000
 """The most pairs of a person and a group that covers them, by which the order of rows is attacked."""
 
@@ -88,10 +90,13 @@ def _may_be_in(seen: AttackInput) -> pl.DataFrame:
     pairs = seen.covered.group_by("groups").agg((pl.len() * pl.col("groups").first()).alias("pairs"))
     pairs = pairs.sort("groups").filter(pl.col("pairs").cum_sum() <= MOST_PAIRS)
     few = seen.known.filter(seen.covered["groups"] <= (most_of(pairs["groups"]) or 0))
-    pairs = covering_groups(few, seen.published)
     held = seen.published.values.select("group_id", VALUE)
-    return pairs.join(held, on=["group_id", VALUE], how="semi", maintain_order="left").select(
-        "person", "group_id"
+    # A person may be in many groups, and few of these have the value.
+    return pl.concat(
+        covering_groups(few[begin : begin + AT_ONCE], seen.published)
+        .join(held, on=["group_id", VALUE], how="semi")
+        .select("person", "group_id")
+        for begin in range(0, max(len(few), 1), AT_ONCE)
     )
 
 

@@ -8,10 +8,13 @@ outside: from 20.5 to 30.5 are 21 to 30.
 
 from __future__ import annotations
 
+import bisect
 import datetime as dt
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from republish.anonymize.contract import (
     CategoryAttribute,
@@ -293,7 +296,12 @@ def _masked(text: str, qi: QuasiIdentifier, _value: ReadValue) -> Iterator[Seque
     alike, found = re.compile(re.escape(text).replace(r"\*", ".")), list[Bounds]()
     if isinstance(qi, CategoryAttribute):
         some = re.compile(re.escape(text[:-1]) + ".*") if re.fullmatch(r"[^*]+\*", text) else alike
-        found = [(n, n) for n, label in enumerate(qi.labels) if some.fullmatch(label)]
+        labels, begin = _in_order(tuple(qi.labels)), text.partition("*")[0]
+        first = bisect.bisect_left(labels, (begin, 0))
+        near = itertools.takewhile(
+            lambda one: one[0].startswith(begin), itertools.islice(labels, first, None)
+        )
+        found = [(n, n) for label, n in near if some.fullmatch(label)]
     elif isinstance(qi, DateAttribute):
         found = [(day, day) for day in _days_alike(text.replace("/", "-"))]
     elif qi.discrete and re.fullmatch(r"[0-9]+\*+", text):
@@ -305,6 +313,12 @@ def _masked(text: str, qi: QuasiIdentifier, _value: ReadValue) -> Iterator[Seque
         return
     if found:
         yield found
+
+
+@cache
+def _in_order(labels: Sequence[str]) -> list[tuple[str, int]]:
+    """Labels in the order of the alphabet, with their places."""
+    return sorted((label, n) for n, label in enumerate(labels))
 
 
 def _numbers_alike(mask: str) -> Iterator[str]:
