@@ -4,7 +4,9 @@ Of nineteen tables, eight releases are made under every principle that publishes
 (Views, of `sequential`, have a row for each person: they are counted, and nothing is estimated.) Asked are
 people with one value (*value alone*); those of them whose one to three quasi-identifiers lie in random
 intervals (*value*); people with any value who meet such a condition (*any value*); and how many more people
-with one value there are, or meet the condition, in the eighth release than in the seventh (*change*).
+with one value there are, or meet the condition, in the eighth release than in the seventh (*change*). Of
+first releases, people with any value are counted by each column, and by each two (*one column*, *two
+columns*): by labels, and by numbers in six parts of as many people each; counts of fifty people and more.
 
 A cell says how many of the 95 % intervals hold the truth, give or take half a person. In brackets is the
 median half-width of the intervals over the median error (0.5 at least), and after a stroke what this would
@@ -63,6 +65,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 
@@ -72,7 +75,7 @@ from benchmarks.measures.queries import estimated_counts
 from benchmarks.series import Made, Series, contract_of, released
 from benchmarks.tables import Table, main
 from republish.anonymize.columns import VALUE
-from republish.anonymize.contract import CategoryAttribute, Contract, DateAttribute
+from republish.anonymize.contract import CategoryAttribute, Contract, DateAttribute, NumberAttribute
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.formats import ANATOMY
 from republish.anonymize.people.codes import code_domain, encode_columns
@@ -201,9 +204,12 @@ def measured(release: Made, queries: int) -> tuple[dict[str, np.ndarray], float]
 Answers = tuple[list[float], list[float], list[float]]
 """True numbers, estimates, standard errors."""
 ALONE, VALUES, ANY = "value alone", "value", "any value"
+COLUMNS, FEWEST, BANDS = ("one column", "two columns"), 50, 6
+"""Counts by columns, of so many people at least; numbers and dates are in so many bands."""
 CELLS = (
     *((release, kind) for kind in (ALONE, VALUES, ANY) for release in ("first", "last")),
     *(("change", ALONE), ("change", VALUES)),
+    *(("first", kind) for kind in COLUMNS),
 )
 """What is asked of which release."""
 
@@ -241,6 +247,8 @@ def _answers(
     split = f"split := {quoted(contract.sensitive.name)}"
     published = (one.candidate.published for one in releases.values())
     with estimating(next(published), contract, *published, number=number) as connection:
+        if "first" in releases:
+            yield from _by_columns(present(releases["first"]), contract, connection)
 
         def noted(macro: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
             for date, *row in connection.sql(f"FROM {macro})").fetchall():
@@ -258,6 +266,33 @@ def _answers(
                 for _, (_, value, _, change, error, *_) in noted(f"estimate_change({words}, {split}"):
                     true = counts["last"].get(value, 0) - counts["before"].get(value, 0)
                     yield ("change", kind), true, change, error
+
+
+def _by_columns(
+    people: pl.DataFrame, contract: Contract, connection: duckdb.DuckDBPyConnection
+) -> Iterator[tuple[tuple[str, str], float, float, float]]:
+    """Counts of the first release by each column, and by each two: true, estimated, its error."""
+    attributes = dict(contract.attributes())
+    named = people.rename({column: one.name for column, one in attributes.items()})
+    parts = [_part(one, named[one.name]) for one in attributes.values()]
+    for kind, number in zip(COLUMNS, (1, 2), strict=True):
+        for some in itertools.combinations(parts, number):
+            split = " || '|' || ".join(f"{part}::VARCHAR" for part in some)
+            true = dict(duckdb.sql(f"FROM named SELECT {split}, count(*) GROUP BY ALL").fetchall())
+            rows = connection.sql(f"FROM estimate(true, split := {split})").fetchall()
+            for _, part, estimated, error, *_ in rows:
+                if true.get(part, 0) >= FEWEST:
+                    yield ("first", kind), true[part], estimated, error
+
+
+def _part(attribute: NumberAttribute | DateAttribute | CategoryAttribute, values: pl.Series) -> str:
+    """A column in SQL, numbers and dates in bands of as many people each."""
+    name = quoted(attribute.name)
+    if isinstance(attribute, CategoryAttribute):
+        return name
+    number = f"({name} - DATE '1970-01-01')" if isinstance(attribute, DateAttribute) else name
+    ends = {values.to_physical().quantile(part / BANDS, "nearest") for part in range(1, BANDS)}
+    return " + ".join(f"({number} >= {end})::INTEGER" for end in sorted(ends)).join("()")
 
 
 def _counted(people: pl.DataFrame, workload: Workload | None) -> dict[Any, float]:

@@ -65,9 +65,14 @@ BY_RANK = "gda"
 CROWDED, TOGETHER, UNEVEN, UNEVEN_BY_RANK = 1.75, 0.07, 0.17, 0.5
 """Where a group's people are within their intervals is a model. The variance of a count by chance is so many
 times that of people who stand independently, and so many times more for each of the group's people, because
-they err together. The squares of the differences that two other models make count `UNEVEN` times; but that
-of places in line counts `UNEVEN_BY_RANK` times where people of a group have about the same weighted rank, so
-that a place on one attribute excludes many on another (benchmarks/measures/estimates.py)."""
+they err together. The squares of the differences that other models make count `UNEVEN` times; but those of
+places in line, and of columns that go with each other, count `UNEVEN_BY_RANK` times where people of a group
+have about the same weighted rank, so that a place on one attribute excludes many on another
+(benchmarks/measures/estimates.py)."""
+CLASSES, MOST_LABELS, LINKED = 16, 32, 0.6
+"""Whether two attributes go with each other is looked at in so many parts of as many people each, or by
+labels if there are no more than so many. They do if squares of differences are more than so many times those
+of chance (benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
@@ -173,6 +178,10 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "together": TOGETHER,
         "evenly": 0 if is_exact else UNEVEN,
         "unevenly": 0 if is_exact else _unevenly(own),
+        "jointly": 0 if is_exact or len(attributes) == 1 else _unevenly(own),
+        "classes": CLASSES,
+        "most_labels": MOST_LABELS,
+        "linked": LINKED,
         "least_end": LEAST_END,
         "at_ends": AT_ENDS,
         "least_likeness": LEAST_LIKENESS,

@@ -58,6 +58,43 @@ def test_counts_by_a_frequent_label_of_many_are_right(principle):
     assert frequent.select(pl.col("len").is_between(pl.col("low"), pl.col("high")).mean()).item() > 0.9
 
 
+@pytest.mark.slow("takes more than a second")
+@pytest.mark.parametrize("staying", [0.8, 0])
+@pytest.mark.parametrize("principle", PRINCIPLES.values(), ids=PRINCIPLES)
+def test_counts_by_two_columns_are_right_whether_they_go_with_each_other_or_not(principle, staying):
+    # Many people live where they were born; or a region of birth says nothing of the region of life.
+    random, people, regions = np.random.default_rng(1), 4000, [f"R{number}" for number in range(9)]
+    born, elsewhere = random.choice(9, (2, people), p=random.dirichlet([3] * 9))
+    lives = np.where(random.random(people) < staying, born, elsewhere)
+    table = pl.DataFrame(
+        {
+            "person": np.arange(people),
+            "born": [regions[number] for number in born],
+            "lives": [regions[number] for number in lives],
+            "age": random.integers(18, 90, people),
+            "value": [f"v{number}" for number in random.integers(0, 8, people)],
+        }
+    )
+    made = first_release(
+        table,
+        [
+            {"name": "born", "kind": "category", "order": regions},
+            {"name": "lives", "kind": "category", "order": regions},
+            {"name": "age", "kind": "number", "domain": [0, 99]},
+        ],
+        principle,
+    )
+    there = table.filter(pl.col("person").is_in(made.linkage["person"].to_list()))
+    found = by(made, "born || ' ' || lives")
+    counts = there.group_by(split=pl.format("{} {}", "born", "lives")).len().join(found, on="split")
+    large = counts.filter(pl.col("len") >= 50)
+    assert large.height >= 9
+    is_right = pl.col("len").is_between(pl.col("low") - 0.5, pl.col("high") + 0.5)
+    assert large.select(is_right.mean()).item() > 0.85
+    # Columns that go with each other cost those that do not little: intervals still tell something.
+    assert large.select(((pl.col("high") - pl.col("low")) / pl.col("people")).median()).item() < 1.5
+
+
 def test_people_whose_number_is_missing_are_a_part_of_their_own():
     random, people = np.random.default_rng(1), 600
     age = np.where(random.random(people) < 0.1, None, random.integers(18, 80, people))
