@@ -1,12 +1,14 @@
 """Columns of which one says what another one is: a town its stratum, a diagnosis its chapter.
 
 A promise counts the candidate values of a group. Whoever knows the chapter of a person's diagnosis rules out
-those of other chapters.
+those of other chapters. Of two quasi-identifiers, groups do not show that one follows from the other, so that
+counts by both are far off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 
 import polars as pl
 
@@ -45,7 +47,7 @@ def determines(one: pl.Series, other: pl.Series) -> bool:
 
 
 def advice_on_determined(people: pl.DataFrame, schema: Table) -> Iterator[str]:
-    """A sentence on each column that others may know, and that goes with a sensitive one beyond all groups.
+    """A sentence on each column that others may know, and that a sensitive one or another of these goes with.
 
     `people` are a snapshot's, without faults, under our own names.
     """
@@ -66,3 +68,9 @@ def advice_on_determined(people: pl.DataFrame, schema: Table) -> Iterator[str]:
                     f"each value of {name} has one value of {of}: whoever knows {of} of a person rules out"
                     f" all candidates that have another one, and fewer are left than promised. Leave {of} out"
                 )
+    for (column, one), (follows, other) in permutations(schema.attributes(), 2):
+        if determines(people[column], people[follows]) and not determines(people[follows], people[column]):
+            yield (
+                f"{as_data(other.name)} follows from {as_data(one.name)}: groups do not show it, and counts"
+                f" by both at once are far off. Leave {as_data(other.name)} out: who counts can work it out"
+            )

@@ -53,6 +53,17 @@ def test_a_column_that_says_the_sensitive_value_is_asked_about():
     assert said.startswith("chapter says what illness is, of everybody")
 
 
+def test_a_quasi_identifier_that_follows_from_another_is_advised_against():
+    ages = pl.Series([20 + at % 5 for at in range(ROWS)])
+    chapter = (ages // 2).replace_strict({10: "J", 11: "K", 12: "M"}, return_dtype=pl.String)
+    chance = np.random.default_rng(1)
+    ill = pl.Series("value", chance.choice([*CHAPTERS], ROWS))
+    people = pl.DataFrame({"qi_0": ages, "qi_1": chapter, "value": ill})
+    (said,) = advice_on_determined(people, contract())
+    assert said.startswith("chapter follows from age: groups do not show it")
+    assert not [*advice_on_determined(people.with_columns(qi_1=chapter.shuffle(seed=1)), contract())]
+
+
 def test_values_that_may_be_known_are_no_exception_to_it():
     with_none = ILL.set(pl.Series([at % 3 == 0 for at in range(ROWS)]), "none")
     chapters = chapter_of(with_none).set(pl.Series([at % 6 == 0 for at in range(ROWS)]), "K")
