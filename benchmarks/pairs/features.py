@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
 
-from benchmarks.pairs.people import GROUPS_OF_D, D, E, People
+from benchmarks.pairs.people import GROUPS_OF_D, PARTS, D, E, People
 from republish import Contract
 from republish.anonymize.errors import ContractError
 
@@ -138,6 +138,16 @@ FEATURES = (
     Feature(
         "a series that supersedes another", later={"series": "v2", "supersedes": "v1"}, takes_a_home=True
     ),
+    Feature("an identifier of two columns", {"identifier": list(PARTS)}, {"parts": PARTS}),
+    Feature(
+        "dates that follow no schedule",
+        {"releases": {"dates": ["2024-01-01", "2024-02-01", CORRECTED_FROM, "2024-04-01", "2024-05-01"]}},
+        takes_a_home=True,
+    ),
+    Feature(
+        "a renamed label", {}, {"renamed_town": ("Aldorf", "Altdorf")},
+        {"quasi_identifiers.1.renamed": {"Aldorf": "Altdorf"}},
+    ),
 )  # fmt: skip
 """Of each, one way to write it."""
 
@@ -211,9 +221,12 @@ def pairs() -> tuple[Pair, ...]:
 
 
 def _write(place: Any, path: list[str], value: Any) -> None:
-    """Write a key by its path; of several sensitive columns, the first one has it."""
+    """Write a key by its path; of several sensitive columns, the first one has it if none is numbered."""
     key, *further = path
     if isinstance(place, list):
+        if key.isdigit():
+            _write(place[int(key)], further, value)
+            return
         place = place[0]
     if further:
         _write(place[key], further, value)

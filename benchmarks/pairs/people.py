@@ -16,6 +16,8 @@ D = (
 """The values of the first sensitive column."""
 E = ("low", "middle", "high")
 """Those of the second one."""
+PARTS = ("household", "line")
+"""The columns of an identifier that has two."""
 TOWNS = ("Aldorf", "Birkheim", "Cronau", "Delm")
 GROUPS_OF_D = {**{value: value for value in D}, "flu": "lungs", "asthma": "lungs"}
 """The group that each value of the first column is published as, where a hierarchy is."""
@@ -51,6 +53,10 @@ class People:
     """A value that half of the people have."""
     renamed: tuple[str, str] = ("", "")
     """What a value is called from the third release on."""
+    renamed_town: tuple[str, str] = ("", "")
+    """What a town is called from the third release on."""
+    parts: tuple[str, ...] = ()
+    """The columns that identify a person together, if it is not one."""
     published: Mapping[str, str] = field(default_factory=dict)
     """What stands for each value in what is published, if not the value."""
     changing: float = 0.0
@@ -73,7 +79,7 @@ class People:
         """The first identifier of people who have another one by now, by that one."""
 
     def snapshots(self, releases: int) -> Iterator[pl.DataFrame]:
-        """T(1), T(2), …: `person`, `visit`, `age`, `town`, `d`, `e`."""
+        """T(1), T(2), …: `person` or its parts, `visit`, `age`, `town`, `d`, `e`."""
         for number in range(releases):
             if number:
                 self._live_on()
@@ -145,12 +151,16 @@ class People:
         return None if self._chance.random() < self.missing else value
 
     def _table(self, number: int) -> pl.DataFrame:
-        old, new = self.renamed
+        old, new = self.renamed if number > 1 else ("", "")
+        town, called = self.renamed_town if number > 1 else ("", "")
         rows = [
-            (one.shown or one.name, visit, one.age, one.town, new if number > 1 and d == old else d, e)
+            (
+                one.shown or one.name, visit, one.age, called if town and one.town == town else one.town,
+                new if old and d == old else d, e,
+            )
             for one in self._present
             for visit, (d, e) in one.visits.items()
-        ]
+        ]  # fmt: skip
         self._chance.shuffle(rows)
         names = {"person": pl.String, "visit": pl.String, "age": pl.Int64, "town": pl.String, "d": pl.String}
         return pl.DataFrame(rows, {**names, "e": pl.String}, orient="row")

@@ -77,14 +77,15 @@ def release_series(pair: Pair, seed: int, people: int, releases: int = RELEASES)
             table = snapshot if several else snapshot.drop("visit")
             table = table if "e" in crowd.columns else table.drop("e")
             try:
-                made = release(number, table)
+                made = release(number, _in_parts(table, "person", crowd))
             except RepublishError as error:
                 told.refused[type(error).__name__] += 1
                 if pair.takes_a_home:
                     break
                 continue
             told.published += 1
-            series.add(made.tables, made.linkage, _as_published(table, crowd), several=several)
+            linkage = _named(made.linkage, crowd)
+            series.add(made.tables, linkage, _as_published(table, crowd), several=several)
             told.faults.update(set(series.faults()))
     told.units = series.person_releases()
     return told
@@ -139,15 +140,21 @@ class _InHome:
         date, file = _date(number), self._folder / "contract.yaml"
         declared = {**SCHEDULED, **self._pair.declared(later=number >= CHANGES)}
         if declared["series"] != "v1":
-            declared["releases"] = {**declared["releases"], "first": _date(CHANGES)}
+            first, scheduled = _date(CHANGES), declared["releases"]
+            due = [date for date in scheduled.get("dates", ()) if date >= first]
+            declared["releases"] = {"dates": due} if due else {**scheduled, "first": first}
         file.write_text(yaml.safe_dump(declared))
         table.write_csv(self._folder / f"{date}.csv")
         if self._crowd.corrections and number == CHANGES:
             corrections = {"person": self._crowd.corrections, "column": ["d"] * len(self._crowd.corrections)}
-            pl.DataFrame(corrections).write_csv(self._folder / "corrections.csv")
+            wrong = _in_parts(pl.DataFrame(corrections), "person", self._crowd)
+            wrong.write_csv(self._folder / "corrections.csv")
         if self._crowd.crosswalk:
             both = {"old": [*self._crowd.crosswalk.values()], "new": [*self._crowd.crosswalk]}
-            pl.DataFrame(both).write_csv(self._folder / "crosswalk.csv")
+            changed = pl.DataFrame(both)
+            for name in both:
+                changed = _in_parts(changed, name, self._crowd, f"{name}_")
+            changed.write_csv(self._folder / "crosswalk.csv")
         series = in_home.Series(load_contract(file), Home.at(self._folder / "home"))
         for step in (take_snapshot, compare_snapshots, compute_candidate, publish):
             step(series, date)
@@ -173,5 +180,23 @@ def _date(number: int) -> str:
 def _as_published(table: pl.DataFrame, crowd: People) -> pl.DataFrame:
     """The table in the words of its releases."""
     old, new = crowd.renamed
+    town, called = crowd.renamed_town
     words = pl.col("d").replace({new: old} if new else {}).replace(dict(crowd.published))
-    return table.with_columns(words, pl.col("person").replace(crowd.crosswalk))
+    towns = pl.col("town").replace({called: town} if called else {})
+    return table.with_columns(words, towns, pl.col("person").replace(crowd.crosswalk))
+
+
+def _named(linkage: pl.DataFrame, crowd: People) -> pl.DataFrame:
+    """The linkage with the people's names, where two columns identify them together."""
+    joined = " ¦ "
+    person = pl.col(joined.join(crowd.parts) or "person").str.replace(joined, "", literal=True)
+    return linkage.select(person.alias("person"), pl.exclude(person.meta.root_names()))
+
+
+def _in_parts(table: pl.DataFrame, name: str, crowd: People, prefix: str = "") -> pl.DataFrame:
+    """The table with an identifier in two columns, where the people have two: P0012 is 12 of P00."""
+    if not crowd.parts:
+        return table
+    parts = (pl.col(name).str.head(3), pl.col(name).str.slice(3))
+    named = (part.alias(f"{prefix}{column}") for part, column in zip(parts, crowd.parts, strict=True))
+    return table.select(*named, pl.exclude(name))
