@@ -18,7 +18,7 @@ import duckdb
 import polars as pl
 
 from republish.anonymize.columns import exactly
-from republish.anonymize.errors import LimitError, PublishedFolderError, QueryError
+from republish.anonymize.errors import LimitError, PublishedFolderError, QueryError, RepublishError
 from republish.orchestration.limits import check
 from republish.orchestration.readers.datapackage.words import GRID, OF_ROWS, sensitive_columns
 from republish.orchestration.readers.estimate.condition import (
@@ -52,6 +52,8 @@ NUMBERS = {
 """DuckDB's types of numbers."""
 MOST_PARTS = 5000
 """The most values, or combinations of values, that people are counted by."""
+TOGETHER = 100_000
+"""Releases of so many tuples in all are asked at once: one small one takes as long as all of them."""
 FIGURES = {
     "release",
     "people",
@@ -147,12 +149,38 @@ def estimate(
                 values.setdefault(name, set()).update(some)
     if change and len(verified) < 2:
         raise QueryError(f"{published}: a change needs two releases, and there is one; give the series")
-    together = itertools.pairwise(verified.items()) if change else ([one] for one in verified.items())
-    for releases in together:
-        with named(releases[-1][0]), fitting(releases[-1][0]):
-            macro = _of_everybody(releases[-1][0]) if everybody else None
-            found.append(_estimated(dict(releases), where, by, measure, values, macro))
-    return pl.concat(found, how="vertical_relaxed")
+
+    def answer(folders: Sequence[Path]) -> pl.DataFrame:
+        with named(folders[-1]), fitting(folders[-1]):
+            macro = "estimate_change(" if change else _of_everybody(folders[-1]) if everybody else "estimate("
+            return _estimated({one: verified[one] for one in folders}, where, by, measure, values, macro)
+
+    for folders in itertools.pairwise(verified) if change else _alike(verified, values, apart=everybody):
+        try:
+            found.append(answer(folders))
+        except RepublishError:  # it is said of the release that it is about
+            if change or len(folders) == 1:
+                raise
+            found += [answer([one]) for one in folders]
+    return pl.concat(found, how="vertical_relaxed").sort("release", maintain_order=True)
+
+
+def _alike(
+    stated: Mapping[Path, Mapping[str, Any]], values: Mapping[str, Collection[str]], *, apart: bool
+) -> Iterator[list[Path]]:
+    """Releases that one run of the same statements estimates from, of `TOGETHER` tuples at most, or one.
+
+    `stated` has their manifests. They are each by itself if they are to be asked `apart`.
+    """
+    alike: list[tuple[Any, list[Path], int]] = []
+    for folder, one in stated.items():
+        with named(folder):
+            asked, tuples = statements_of(folder, values, held_back=apart), one.get("tuples", TOGETHER)
+        if alike and not apart and asked == alike[-1][0] and alike[-1][2] + tuples <= TOGETHER:
+            alike[-1] = (asked, [*alike[-1][1], folder], alike[-1][2] + tuples)
+        else:
+            alike.append((asked, [folder], tuples))
+    return (folders for _, folders, _ in alike)
 
 
 def _of_everybody(folder: Path) -> str:
@@ -241,11 +269,12 @@ def _labels(connection: duckdb.DuckDBPyConnection, file: Path, position: int, co
 
 
 def statements_of(
-    folder: Path, values: Mapping[str, Collection[str]] = MappingProxyType({})
+    folder: Path, values: Mapping[str, Collection[str]] = MappingProxyType({}), *, held_back: bool = False
 ) -> tuple[str, dict[str, Column]]:
     """The statements that estimate from a release, and the columns that can be asked for.
 
-    `values` are the sensitive ones of all releases that are asked, as `columns_of` takes them.
+    `values` are the sensitive ones of all releases that are asked, as `columns_of` takes them; `held_back`
+    says whether people who are held back are to be counted.
 
     Raises
     ------
@@ -259,6 +288,8 @@ def statements_of(
         check(folder / DATA_PACKAGE, "columns", len(package["republish"]["attributes"]))
         for one in package["republish"]["attributes"]:
             check(folder / DATA_PACKAGE, "labels", len(one.get("labels", ())))
+        own = package["republish"]
+        package = {**package, "republish": own if held_back else {**own, "held_back": None}}
         statements = estimate_sql(package)
         columns = {} if statements is None else columns_of(package, values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -281,16 +312,18 @@ def _estimated(
     by: Sequence[str],
     measure: Measure | None,
     values: Mapping[str, Collection[str]],
-    macro: str | None = None,
+    macro: str,
 ) -> pl.DataFrame:
-    """An estimate from a release, or the change from one to the next; `stated` has their manifests."""
+    """Estimates from releases, or the change from one to the next; `stated` has their manifests.
+
+    `macro` is the beginning of the call that counts people.
+    """
     *_, folder = stated
-    statements, columns = statements_of(folder, values)
+    statements, columns = statements_of(folder, values, held_back=macro.startswith("estimate_everybody"))
     condition = checked_condition(where, columns)
     parts = {one.name: one for one in (checked_part(asked, columns) for asked in by)}
     with _read(list(stated), statements) as connection:
         refuse_other_figures(connection, stated)
-        macro = macro or ("estimate_change(" if len(stated) > 1 else "estimate(")
         if measure is not None:
             macro = _macro(connection, measure, columns)
         return _asked(connection, macro, condition, list(parts.values()), where)

@@ -61,6 +61,37 @@ def test_the_last_release_is_estimated_alone_as_among_all(series):
     assert estimate(published, change=True, last=True).equals(changes.tail(1))
 
 
+@pytest.mark.slow("takes more than a second")
+def test_releases_of_a_series_are_asked_together_and_say_what_each_says(series, monkeypatch):
+    whole = series.published(RELEASES[1]).parent
+    asked = {"where": "disease <> 'flu' AND age >= 40", "by": "sex"}
+    each = [estimate(folder, **asked) for folder in sorted(whole.iterdir())]
+    runs = []
+    monkeypatch.setattr(command, "prepared", lambda *given: runs.append(given) or prepared(*given))
+    together = estimate(whole, **asked)
+    assert (len(each) > 1, len(runs)) == (True, 1)
+    assert together.equals(pl.concat(each))
+
+    monkeypatch.setattr(command, "TOGETHER", 1)
+    assert estimate(whole, **asked).equals(together)
+    assert len(runs) == 1 + len(each)
+
+
+def test_what_is_wrong_with_one_of_many_releases_is_said_of_it(series, monkeypatch):
+    *_, last = sorted(series.published(RELEASES[1]).parent.iterdir())
+
+    def refused(folder, *given):
+        if folder == last:
+            raise PublishedFolderError(f"{folder}: is odd")
+        if given[1:]:
+            raise PublishedFolderError("one of them is odd")
+        return prepared(folder, *given)
+
+    monkeypatch.setattr(command, "prepared", refused)
+    with pytest.raises(PublishedFolderError, match=f"^{re.escape(str(last))}: is odd$"):
+        estimate(last.parent)
+
+
 def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
     stated = verify(series, RELEASES[1])
     everybody = estimate(folder)
