@@ -54,6 +54,7 @@ from republish.orchestration.snapshots.labels import (
     LABELS_STATED,
     NONE_CHANGED,
     Changed,
+    Labels,
     describe_relabelled,
     relabelled,
     together,
@@ -205,13 +206,22 @@ def compare(series: Series, release: str, predecessor: Predecessor, folder: Path
 def changed_labels(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Changed:
     """The codes of a snapshot, in the folder of its release, that mean something else than before.
 
-    Before are all earlier snapshots that are kept: where one had no labels, those before it had.
+    Before are all earlier snapshots that are kept: where one had no labels, those before it had. They are
+    read if this one has labels.
     """
+    now = _labels(folder)
+    if not now:
+        return NONE_CHANGED
     earlier = [*map(series.private, series.calendar.until(release)[:-1])]
     if not earlier and predecessor.folder is not None:  # of the series that this one goes on from
         earlier = [predecessor.folder]
-    *before, now = ((read_json(one / KEPT) or {}).get(LABELS_STATED, {}) for one in (*earlier, folder))
-    return relabelled(together(before), now)
+    return relabelled(together(map(_labels, earlier)), now)
+
+
+def _labels(folder: Path) -> Labels:
+    """The labels of the codes of a snapshot that is kept in a folder."""
+    labels: Labels = (read_json(folder / KEPT) or {}).get(LABELS_STATED, {})
+    return labels
 
 
 def beside_expected(

@@ -12,6 +12,7 @@ import yaml
 
 from republish.anonymize.errors import ContractError, SnapshotError
 from republish.orchestration.catalogue.write import write_catalogues
+from republish.orchestration.chain.delta import changed_labels
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.drafts.draft import draft_of
 from republish.orchestration.drafts.found import in_files
@@ -131,6 +132,16 @@ def test_what_a_code_meant_is_remembered_where_a_file_says_nothing(declared, tmp
     series = make(declared(releases=releases), "2024-01-01", "2025-01-01")
     with pytest.raises(SnapshotError, match="town: 1 was Aldorf and is Dornau"):
         make(series, "2026-01-01")
+
+
+@pytest.mark.parametrize(("labels", "folders"), [({}, 0), ({"labels": {"ill": {"1": "asthma"}}}, 3)])
+def test_earlier_snapshots_are_read_where_this_one_has_labels(tmp_path, labels, folders):
+    asked, before = [], ["2024-01-01", "2024-02-01", "2024-03-01"]
+    calendar = SimpleNamespace(until=lambda release: [*before, release])
+    series = SimpleNamespace(calendar=calendar, private=lambda one: asked.append(one) or tmp_path / one)
+    (tmp_path / "snapshot.json").write_text(json.dumps(labels))
+    assert changed_labels(series, "2024-04-01", SimpleNamespace(folder=tmp_path), tmp_path) == {}
+    assert len(asked) == folders
 
 
 def test_labels_are_read_in_place_of_codes(declared, tmp_path):
