@@ -36,6 +36,7 @@ def status(
     from republish.orchestration.contracts.contract_file import load_contract
     from republish.orchestration.contracts.registry import knows_none, loaded_contracts
     from republish.orchestration.series.homes import default_home
+    from republish.orchestration.series.lock import named
     from republish.orchestration.series.series import Series
     from republish.orchestration.series.standing import not_released_in_words, standing
     from republish.orchestration.storage.home import Home
@@ -61,8 +62,8 @@ def status(
         number = "1 release" if one["releases"] == 1 else f"{one['releases']} releases"
         said = f"{number}, the last is {last}{counts}" if last else "no release yet"
         without = not_released_in_words(one.get("not_released", {}))
-        late = f"; late: {', '.join(one['late'])}" if one["late"] else ""
-        gone = f"; the folders of {', '.join(one['gone'])} are gone: put them back" if one["gone"] else ""
+        late = f"; late: {named(one['late'])}" if one["late"] else ""
+        gone = f"; the folders of {named(one['gone'])} are gone: put them back" if one["gone"] else ""
         out.print(f"{one['product']}/{one['series']}  {said}{without and f'; {without}'}{late}{gone}")
     if any(one["late"] for one in found) and not as_json:
         out.print(

@@ -35,6 +35,9 @@ def test_counts_of_the_last_release_and_what_is_late(republish, hospital, home, 
 def test_a_series_without_a_release_or_without_working_files(
     republish, hospital, home, tmp_path, monkeypatch
 ):
+    monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2034, 4, 2, tzinfo=dt.UTC))
+    (line, _) = republish("status", hospital.contract, "--home", home)[1]
+    assert line.endswith(f"; late: {THIRD}, 2024-10-01, …, 2034-04-01")
     monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 4, 1, tzinfo=dt.UTC))
     shutil.rmtree(home / f"private/hospital/v1/{SECOND}")
     code, lines, _ = republish("status", hospital.contract, "--home", home, "--json")
