@@ -205,12 +205,6 @@ def read_rows(file: Path, start: int, rows: int) -> pl.DataFrame:
     )
 
 
-def read_height(file: Path) -> int:
-    """The number of a table's rows; none of them is read. Raises as `read_table` does."""
-    scanned = pl.scan_parquet(file, glob=False, hive_partitioning=False)
-    return _read(file, lambda: int(scanned.select(pl.len()).collect().item()))
-
-
 def read_columns(file: Path) -> list[str]:
     """The names of the columns of a table. Raises as `read_table` does."""
     return _read(file, lambda: pl.scan_parquet(file, glob=False).collect_schema().names())
