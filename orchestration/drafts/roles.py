@@ -14,6 +14,9 @@ from republish.orchestration.drafts.columns import FEW_LABELS, Column
 from republish.orchestration.drafts.domains import is_too_large
 from republish.orchestration.snapshots.determined import determines
 
+UUID = r"^\{?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\}?$"
+MOST_ROWS = 100
+"""Rows of a person, on average, up to which numbers that rows repeat are those of persons, not of places."""
 DENSE = 3
 """Whole numbers that are each there once, among so many times as many, number something."""
 FEWEST_VALUES = 4
@@ -133,17 +136,30 @@ def _is_numbering(column: Column, unique: Sequence[str]) -> bool:
     return bool(is_dense) or has_word(column, OF_AN_IDENTIFIER)
 
 
+def are_uuids(column: Column) -> bool:
+    """Whether all values of a column are such as nobody but a program gives."""
+    is_text = column.values.dtype == pl.String and not column.values.is_empty()
+    return is_text and bool(column.values.str.contains(UUID).all())
+
+
 def likely_identifier(columns: Sequence[Column], unique: Sequence[str]) -> Column | None:
     """The column that probably identifies a person; `unique` are those with another value in each row.
 
-    A column that is called after persons is it, even if rows repeat it: one that numbers visits is not.
+    A column that is called after persons is it, even if rows repeat it: one that numbers visits is not. So is
+    one of UUIDs that rows repeat.
     """
     fit = [one for one in columns if one.kind in IDENTIFYING and not one.missing]
     of_persons = [one for one in fit if has_word(one, OF_A_PERSON) and has_word(one, OF_AN_IDENTIFIER)]
     persons = [one for one in fit if has_word(one, OF_A_PERSON) and one.distinct > FEW_LABELS]
     different = [one for one in fit if one.name in unique and (one.kind != "number" or one.is_whole)]
     called_so = [one for one in different if has_word(one, OF_AN_IDENTIFIER)]
-    for found in (of_persons, persons, called_so, [one for one in different if not names_somebody(one)]):
+    repeated = [
+        one
+        for one in fit
+        if one.name not in unique and one.rows <= MOST_ROWS * one.distinct > FEW_LABELS and are_uuids(one)
+    ]
+    others = [one for one in different if not names_somebody(one)]
+    for found in (of_persons, persons, repeated, called_so, others):
         best = [one for one in found if one in different] or found
         if best := [one for one in best if not names_somebody(one) or one in called_so]:
             return best[0]

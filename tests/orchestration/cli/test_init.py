@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import uuid
 from contextlib import suppress
 
 import duckdb
@@ -26,7 +27,7 @@ from republish.orchestration.contracts.yaml_text import parse_yaml
 from republish.orchestration.drafts.columns import column_of
 from republish.orchestration.drafts.dates import schedule_of
 from republish.orchestration.drafts.found import in_files
-from republish.orchestration.drafts.roles import is_weight, likely_sensitive, roles_of
+from republish.orchestration.drafts.roles import is_weight, likely_identifier, likely_sensitive, roles_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage import store
 from republish.orchestration.storage.home import Home
@@ -231,6 +232,14 @@ def test_people_without_a_sensitive_value_are_left_out(republish, deliver, tmp_p
     republish("init", deliver(rows=rows), "--yes")
     assert load_contract(tmp_path / "clinic/clinic.yaml").contract.sensitive.missing == "leave_out"
     assert republish("validate", "clinic/clinic.yaml")[0] == 0
+
+
+def test_uuids_that_rows_repeat_are_those_of_persons_unless_they_are_few():
+    uuids = [str(uuid.UUID(int=random.Random(at).getrandbits(128))) for at in range(4_000)]
+    rids = column_of("rid", pl.Series(uuids))
+    for repeated, found in ((500, "iid"), (30, "rid")):
+        iids = column_of("iid", pl.Series([uuids[at % repeated] for at in range(len(uuids))]))
+        assert likely_identifier([rids, iids], ["rid"]).name == found
 
 
 def test_visits_of_people_are_several_rows_of_a_person(republish, tmp_path, monkeypatch):
