@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What other tools say of small tables, and what republish and counting by hand say; docs/measured/audits.md has it.
 #
-# Installs pinned public packages in a temporary folder. Tables are made up; each has eight or fewer rows.
+# Installs pinned public packages in a temporary folder. Tables are made up; each has ten or fewer rows. With
+# SDCMICRO=folder, the sources of sdcMicro 5.8.1 in it are compiled and run, too: it takes R with data.table and Rcpp.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -105,3 +106,92 @@ print("aindo | bins of 0, 5, 18, 30, 36:", list(map(str, made)))
 made = TopBottomCodingNumerical(q=0.5).anonymize_column(pd.Series([20, 21, 40, 41, 90]))
 print("aindo | ages 20, 21, 40, 41, 90 coded at both ends:", made.tolist())
 PYTHON
+cat > closeness.py <<'PYTHON'
+"""Tables under t, delta and beta, and the same figures by counting."""
+from math import inf, log
+
+FIRST, SECOND = ["20-29"] * 4, ["30-39"] * 4
+CLOSE = {
+    "plain": (FIRST + SECOND, ["flu", "flu", "gout", "HIV", "flu", "flu", "gout", "HIV"]),
+    "a class without HIV": (FIRST + SECOND, ["flu", "flu", "flu", "HIV"] + ["flu"] * 4),
+    "a class of flu alone": (FIRST + SECOND, ["flu"] * 4 + ["flu", "gout", "gout", "HIV"]),
+    "a class in two spellings": (["20-29"] * 2 + ["[20, 29]"] * 2, ["flu", "flu", "gout", "gout"]),
+    "codes 1, 5 and 9 as numbers": (FIRST + SECOND, [1, 1, 9, 9, 1, 5, 5, 5]),
+    "one code alone": (FIRST + SECOND, [1] * 8),
+    "a class of missing numbers": (FIRST + SECOND, [None] * 4 + [1, 2, 3, 4]),
+}
+
+
+def by_hand(table, columns):
+    """k, l, t (equal distances), delta, beta, enhanced beta; a missing value is a value like any other."""
+    table = table.astype("string").fillna("missing").astype(object)
+    share = table["value"].value_counts(normalize=True)
+    k, l, t, delta, beta, enhanced = inf, inf, 0.0, 0.0, 0.0, True
+    for _, rows in table.groupby(columns):
+        here = rows["value"].value_counts(normalize=True).reindex(share.index, fill_value=0.0)
+        more = [(q - p) / p for q, p in zip(here, share)]
+        k, l, t = min(k, len(rows)), min(l, (here > 0).sum()), max(t, (here - share).abs().sum() / 2)
+        delta = max(delta, *(abs(log(q / p)) if q else inf for q, p in zip(here, share)))
+        beta, enhanced = max(beta, *more), enhanced and all(one <= -log(p) for one, p in zip(more, share))
+    figures = {"k": k, "l": l, "t": t, "delta": delta, "beta": beta, "enhanced": beta if enhanced else inf}
+    return {name: round(float(one), 3) for name, one in figures.items()}
+PYTHON
+pycanon/bin/python - <<'PYTHON'
+import warnings
+
+import pandas as pd
+from closeness import CLOSE, by_hand
+from pycanon import anonymity
+
+warnings.simplefilter("ignore")
+FIGURES = {
+    "k": lambda table, columns: anonymity.k_anonymity(table, columns),
+    "l": lambda table, columns: anonymity.l_diversity(table, columns, ["value"]),
+    "t": lambda table, columns: anonymity.t_closeness(table, columns, ["value"]),
+    "delta": lambda table, columns: anonymity.delta_disclosure(table, columns, ["value"]),
+    "beta": lambda table, columns: anonymity.basic_beta_likeness(table, columns, ["value"]),
+    "enhanced": lambda table, columns: anonymity.enhanced_beta_likeness(table, columns, ["value"]),
+}
+
+
+def said(table, columns):
+    """What pycanon says, or why it does not."""
+    found = {}
+    for name, figure in FIGURES.items():
+        try:
+            found[name] = round(float(figure(table, columns)), 3)
+        except Exception as error:
+            found[name] = type(error).__name__
+    return found
+
+
+tables = {name: pd.DataFrame({"age": ages, "value": values}) for name, (ages, values) in CLOSE.items()}
+for name, table in tables.items():
+    ours, theirs = by_hand(table, ["age"]), said(table, ["age"])
+    differ = {figure: (theirs[figure], ours[figure]) for figure in ours if theirs[figure] != ours[figure]}
+    print(f"pycanon | {name} | by hand {ours} | differ (pycanon, by hand): {differ or 'nothing'}")
+PYTHON
+[ -n "${SDCMICRO:-}" ] || exit 0
+cp -r "$SDCMICRO"/R "$SDCMICRO"/src .
+include=$(Rscript -e 'cat(system.file("include", package = "Rcpp"))')
+(cd src && PKG_CXXFLAGS=-std=c++17 PKG_CPPFLAGS="-I$include -I." R CMD SHLIB -o sdcMicro.so ./*.cpp sdcMicro.c > /dev/null 2>&1)
+Rscript - <<'R'
+suppressMessages({library(data.table); library(Rcpp)})
+dyn.load("src/sdcMicro.so")
+for (one in parse("R/RcppExports.R")) eval(one)
+for (one in grep("^_sdcMicro_", names(getDLLRegisteredRoutines("sdcMicro")$.Call), value = TRUE))
+  assign(one, getNativeSymbolInfo(one, "sdcMicro"))
+source("R/freqCalc.r")
+for (one in parse("R/measure_risk.R")) if (grepl("^ldiversityWORK", deparse(one)[1])) eval(one)
+say <- function(name, table, keys) {
+  l <- ldiversityWORK(table, keys, "value")
+  cat("sdcMicro |", name, "| rows that match each:", freqCalc(table, keys)$fk, "| l of each:", l[, 1],
+    "| entropy:", round(l[, 2], 2), "| recursive:", l[, 3], "\n")
+}
+keys <- c("age", "sex")
+say("one row of stars", data.frame(age = c(1, 1, 2, 2, NA), sex = c(1, 1, 2, 2, NA), value = c(1, 2, 1, 2, 1)), keys)
+say("NA and a star", data.frame(age = c(1, 1, 2, 2, NA, 1), sex = c(1, 1, 2, 2, 1, NA), value = c(1, 2, 1, 2, 1, 2)), keys)
+say("values that are missing", data.frame(age = c(1, 1, 1, 2, 2, 2), value = c(1, NA, NA, 1, 2, NA)), "age")
+say("two equal values", data.frame(age = c(1, 1), value = c(1, 2)), "age")
+say("nine and one", data.frame(age = rep(1, 10), value = c(rep(1, 9), 2)), "age")
+R
