@@ -128,7 +128,7 @@ def contract_of(
         _refuse_one_file(contract, list(contract.releases.dates), where)
     if last is not None and (last < first or not cron):
         why = (
-            f"is before the first release, that of {first}"
+            f"is before the first release, that of {first}: write a later day"
             if cron
             else "is for a schedule: write releases.cron"
         )
