@@ -28,6 +28,9 @@ LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
 SIGNATURES = 4
 """Signatures of m values that a person with several rows may need, each for another value, and one more."""
+SPARE = 0.8
+"""Where people have several rows, the most frequent value has so many times 1/m of them at most: another lot
+may draw more of them, and few counterfeits are needed."""
 MOST, FEWEST = 4, 2
 """The m of a draft, at most and at least."""
 AGE = ["age", "alter"]
@@ -106,7 +109,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         "# What nobody may learn of a person.",
         *_remarks(sensitive.remarks),
         f"sensitive: {flow(sensitive.keys)}",
-        *_principle(roles.sensitive, not_sensitive, has_several=roles.has_several),
+        *_principle(roles.sensitive, not_sensitive, roles),
         *_left_out(roles),
     ]
     files = dict(one.file for one in (*declared, *more, sensitive) if one.file)
@@ -331,18 +334,22 @@ def is_in_bins(column: Column) -> bool:
     return column.kind == "number" and (not column.is_whole or column.distinct > FEW_NUMBERS)
 
 
-def _principle(column: Column, not_sensitive: tuple[str, ...], *, has_several: bool) -> Iterator[str]:
+def _principle(column: Column, not_sensitive: tuple[str, ...], roles: Roles) -> Iterator[str]:
     """The first principle that there is, and an m that the table bears, if it bears any."""
-    values = column.values.cast(pl.String)
+    values, has_several = column.values.cast(pl.String), roles.has_several
     if is_in_bins(column):
         edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
         values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
+    if has_several and {one.missing for one in (column, *roles.identifying)} == {0}:
+        values = _shown(values, roles)
+    of = len(values)
     values = values.filter(~values.is_in(list(not_sensitive)))
     counts = values.alias("value").value_counts(name="people", sort=True)
-    share = 0.0 if counts.is_empty() else counts["people"][0] / len(column.values)
+    share = 0.0 if counts.is_empty() else counts["people"][0] / of
     # A person whose value changes gets a signature that shares no value with the one before.
     signatures = SIGNATURES if has_several else 2
-    bears = min(MOST, int(1 / share) if share else MOST, counts.height // signatures)
+    spare = SPARE if has_several else 1.0
+    bears = min(MOST, int(spare / share) if share else MOST, counts.height // signatures)
     m = max(FEWEST, bears)
     parameters = {"name": next(iter(PRINCIPLES)), "m": m}
     if has_several:
@@ -359,6 +366,16 @@ def _principle(column: Column, not_sensitive: tuple[str, ...], *, has_several: b
     else:
         yield f"# {GUESS} republish compare says what another m costs, before the first release"
     yield f"principle: {flow(parameters)}"
+
+
+def _shown(values: pl.Series, roles: Roles) -> pl.Series:
+    """The values of rows that are not left out: a lot of rows says which values of a person are published."""
+    person = [f"{at}" for at in range(len(roles.identifying))]
+    named = (one.values.alias(name) for name, one in zip(person, roles.identifying, strict=True))
+    rows = pl.DataFrame([values.alias("value"), *named]).sample(fraction=1, shuffle=True, seed=1)
+    held = rows.with_row_index("lot").group_by(*person, "value").agg(pl.col("lot").min(), rows=pl.len())
+    held = held.filter(pl.col("lot").rank().over(person) < SIGNATURES)
+    return held.select(pl.col("value").repeat_by("rows").explode()).to_series()
 
 
 def _listed(declared: _Declared) -> Iterator[str]:

@@ -263,6 +263,24 @@ def test_visits_of_people_are_several_rows_of_a_person(republish, tmp_path, monk
 
 
 @pytest.mark.slow("takes more than a second")
+def test_an_m_is_drafted_that_the_rows_bear_that_are_published(republish, tmp_path, monkeypatch):
+    """A quarter of all rows have one value, and more of those published: who often comes has others."""
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(6)
+    rows = [
+        (f"P{person:03}", 20 + person % 60, "flu" if at == person % 2 else f"illness {chance.randrange(16)}")
+        for person in range(240)
+        for at in range(2 if person % 8 else 20)
+    ]
+    table = pl.DataFrame(rows, ("patient", "age", "diagnosis"), orient="row").with_row_index("visit", 1000)
+    table.write_csv(tmp_path / "visits_2024-01-01.csv")
+    assert republish("init", "visits_2024-01-01.csv", "--yes")[0] == 0
+    declared = load_contract(tmp_path / "visits.yaml").contract
+    assert (declared.identifier, declared.rows, declared.principle.m) == ("patient", "several", 2)
+    assert republish("validate", "visits.yaml")[0] == 0
+
+
+@pytest.mark.slow("takes more than a second")
 def test_visits_are_told_apart_in_several_snapshots(republish, tmp_path, monkeypatch):
     """A visit's code repeats from file to file; it is what tells rows apart, and nothing to publish."""
     monkeypatch.chdir(tmp_path)
