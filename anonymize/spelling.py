@@ -52,7 +52,7 @@ def value_form(text: pl.Expr) -> pl.Expr:
 
     Examples
     --------
-    >>> pl.select(value_form(pl.Series(["007", "7.0", "7.10", "F07"]))).to_series().to_list()
+    >>> pl.select(value_form(pl.lit(pl.Series(["007", "7.0", "7.10", "F07"])))).to_series().to_list()
     ['7', '7', '7.1', 'f07']
     """
     form = normal_form(text)
