@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from republish.anonymize.contract.identifier import JoinedColumns, columns_of_identifier, given, join_parts
 from republish.anonymize.errors import ContractError, SnapshotError
-from republish.anonymize.spelling import identifier_forms, normal_form
+from republish.anonymize.spelling import identifier_forms, normal_form, value_form
 from republish.orchestration.chain.corrections import corrections_of
 from republish.orchestration.chain.snapshot import kept_snapshot, take_snapshot
 from republish.orchestration.cli.app import app
@@ -39,12 +39,9 @@ def test_two_people_never_become_one(people):
 
 
 def form_of(part):
-    """The form of a part by itself; marks that become one sign stay apart from what joins."""
-    return (
-        identifier_forms(pl.Series([f"{part} "])).item()
-        if part.strip()
-        else pl.select(normal_form(pl.lit(part))).item()
-    )
+    """The form of a part by itself, whose marks are escaped as they are where parts are joined."""
+    escaped = join_parts([pl.Series([part])])
+    return pl.select((value_form if part.strip() else normal_form)(pl.lit(escaped))).item()
 
 
 def apart(hospital, release):
