@@ -50,10 +50,12 @@ NUMBERS = {
     *("integer", "uinteger", "decimal", "float", "double"),
 }
 """DuckDB's types of numbers."""
+Asked = tuple[str, dict[str, Column]]
+"""The statements of a release, and the columns that can be asked for."""
 MOST_PARTS = 5000
 """The most values, or combinations of values, that people are counted by."""
 TOGETHER = 100_000
-"""Releases of so many tuples in all are asked at once: one small one takes as long as all of them."""
+"""Releases of so many tuples in all are asked together: of small ones, the statements take the time."""
 FIGURES = {
     "release",
     "people",
@@ -150,12 +152,19 @@ def estimate(
     if change and len(verified) < 2:
         raise QueryError(f"{published}: a change needs two releases, and there is one; give the series")
 
-    def answer(folders: Sequence[Path]) -> pl.DataFrame:
-        with named(folders[-1]), fitting(folders[-1]):
-            macro = "estimate_change(" if change else _of_everybody(folders[-1]) if everybody else "estimate("
-            return _estimated({one: verified[one] for one in folders}, where, by, measure, values, macro)
+    asked: dict[Path, Asked] = {}
+    for folder in [*verified][1 if change else 0 :]:
+        with named(folder):
+            asked[folder] = statements_of(folder, values, held_back=everybody)
 
-    for folders in itertools.pairwise(verified) if change else _alike(verified, values, apart=everybody):
+    def answer(folders: Sequence[Path]) -> pl.DataFrame:
+        latest = folders[-1]
+        with named(latest), fitting(latest):
+            macro = "estimate_change(" if change else _of_everybody(latest) if everybody else "estimate("
+            stated = {folder: verified[folder] for folder in folders}
+            return _estimated(stated, asked[latest], where, by, measure, macro)
+
+    for folders in itertools.pairwise(verified) if change else _alike(verified, asked, apart=everybody):
         try:
             found.append(answer(folders))
         except RepublishError:  # it is said of the release that it is about
@@ -166,21 +175,24 @@ def estimate(
 
 
 def _alike(
-    stated: Mapping[Path, Mapping[str, Any]], values: Mapping[str, Collection[str]], *, apart: bool
-) -> Iterator[list[Path]]:
+    stated: Mapping[Path, Mapping[str, Any]], asked: Mapping[Path, Asked], *, apart: bool
+) -> list[list[Path]]:
     """Releases that one run of the same statements estimates from, of `TOGETHER` tuples at most, or one.
 
-    `stated` has their manifests. They are each by itself if they are to be asked `apart`.
+    `stated` has their manifests, and `asked` their statements. They are each by itself if they are to be
+    asked `apart`.
     """
-    alike: list[tuple[Any, list[Path], int]] = []
+    alike: list[list[Path]] = []
+    room = 0
     for folder, one in stated.items():
-        with named(folder):
-            asked, tuples = statements_of(folder, values, held_back=apart), one.get("tuples", TOGETHER)
-        if alike and not apart and asked == alike[-1][0] and alike[-1][2] + tuples <= TOGETHER:
-            alike[-1] = (asked, [*alike[-1][1], folder], alike[-1][2] + tuples)
+        tuples = one.get("tuples", TOGETHER)
+        if alike and not apart and asked[folder] == asked[alike[-1][-1]] and tuples <= room:
+            alike[-1].append(folder)
+            room -= tuples
         else:
-            alike.append((asked, [folder], tuples))
-    return (folders for _, folders, _ in alike)
+            alike.append([folder])
+            room = TOGETHER - tuples
+    return alike
 
 
 def _of_everybody(folder: Path) -> str:
@@ -270,7 +282,7 @@ def _labels(connection: duckdb.DuckDBPyConnection, file: Path, position: int, co
 
 def statements_of(
     folder: Path, values: Mapping[str, Collection[str]] = MappingProxyType({}), *, held_back: bool = False
-) -> tuple[str, dict[str, Column]]:
+) -> Asked:
     """The statements that estimate from a release, and the columns that can be asked for.
 
     `values` are the sensitive ones of all releases that are asked, as `columns_of` takes them; `held_back`
@@ -308,20 +320,20 @@ def statements_of(
 
 def _estimated(
     stated: Mapping[Path, Mapping[str, Any]],
+    asked: Asked,
     where: str,
     by: Sequence[str],
     measure: Measure | None,
-    values: Mapping[str, Collection[str]],
     macro: str,
 ) -> pl.DataFrame:
     """Estimates from releases, or the change from one to the next; `stated` has their manifests.
 
-    `macro` is the beginning of the call that counts people.
+    `asked` is what `statements_of` gives for the last of them, and `macro` the beginning of the call that
+    counts people.
     """
-    *_, folder = stated
-    statements, columns = statements_of(folder, values, held_back=macro.startswith("estimate_everybody"))
+    statements, columns = asked
     condition = checked_condition(where, columns)
-    parts = {one.name: one for one in (checked_part(asked, columns) for asked in by)}
+    parts = {one.name: one for one in (checked_part(part, columns) for part in by)}
     with _read(list(stated), statements) as connection:
         refuse_other_figures(connection, stated)
         if measure is not None:
