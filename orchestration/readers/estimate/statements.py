@@ -70,9 +70,9 @@ places in line, and of columns that go with each other, count `UNEVEN_BY_RANK` t
 have about the same weighted rank, so that a place on one attribute excludes many on another
 (benchmarks/measures/estimates.py)."""
 CLASSES, MOST_LABELS, LINKED = 16, 32, 0.6
-"""Whether two attributes go with each other is looked at in so many parts of as many people each, or by
-labels if there are no more than so many. They do if squares of differences are more than so many times those
-of chance (benchmarks/measures/estimates.py)."""
+"""Two attributes are compared in `CLASSES` parts of equally many people each, or by their labels if there are
+no more than `MOST_LABELS`. They go with each other if people differ from what independent attributes would
+have by more than `LINKED` times the squares of chance (benchmarks/measures/estimates.py)."""
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
@@ -178,7 +178,6 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "together": TOGETHER,
         "evenly": 0 if is_exact else UNEVEN,
         "unevenly": 0 if is_exact else _unevenly(own),
-        "jointly": 0 if is_exact or len(attributes) == 1 else _unevenly(own),
         "classes": CLASSES,
         "most_labels": MOST_LABELS,
         "linked": LINKED,
