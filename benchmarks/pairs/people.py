@@ -151,16 +151,12 @@ class People:
         return None if self._chance.random() < self.missing else value
 
     def _table(self, number: int) -> pl.DataFrame:
-        old, new = self.renamed if number > 1 else ("", "")
-        town, called = self.renamed_town if number > 1 else ("", "")
+        values, towns = (dict([one]) if number > 1 else {} for one in (self.renamed, self.renamed_town))
         rows = [
-            (
-                one.shown or one.name, visit, one.age, called if town and one.town == town else one.town,
-                new if old and d == old else d, e,
-            )
+            (one.shown or one.name, visit, one.age, towns.get(one.town, one.town), values.get(d, d), e)
             for one in self._present
             for visit, (d, e) in one.visits.items()
-        ]  # fmt: skip
+        ]
         self._chance.shuffle(rows)
         names = {"person": pl.String, "visit": pl.String, "age": pl.Int64, "town": pl.String, "d": pl.String}
         return pl.DataFrame(rows, {**names, "e": pl.String}, orient="row")

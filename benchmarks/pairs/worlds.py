@@ -189,8 +189,8 @@ def _as_published(table: pl.DataFrame, crowd: People) -> pl.DataFrame:
 def _named(linkage: pl.DataFrame, crowd: People) -> pl.DataFrame:
     """The linkage with the people's names, where two columns identify them together."""
     joined = " ¦ "
-    person = pl.col(joined.join(crowd.parts) or "person").str.replace(joined, "", literal=True)
-    return linkage.select(person.alias("person"), pl.exclude(person.meta.root_names()))
+    named = linkage.rename({joined.join(crowd.parts) or "person": "person"})
+    return named.with_columns(pl.col("person").str.replace(joined, "", literal=True))
 
 
 def _in_parts(table: pl.DataFrame, name: str, crowd: People, prefix: str = "") -> pl.DataFrame:

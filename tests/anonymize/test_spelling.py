@@ -77,3 +77,12 @@ def test_the_short_way_to_the_form_of_an_identifier_leads_to_the_same(identifier
     assert identifier_forms(numbers).equals(
         pl.select(value_form(pl.lit(numbers.cast(pl.String)))).to_series()
     )
+
+
+@given(st.lists(st.from_regex(r"[ -~]*", fullmatch=True)))
+def test_ascii_has_the_same_form_alone_as_beside_other_text(plain):
+    alone, beside = (
+        pl.select(normal_form(pl.lit(pl.Series(some, dtype=pl.String)))).to_series()
+        for some in (plain, [*plain, " \xe9"])
+    )
+    assert alone.equals(beside[:-1])
