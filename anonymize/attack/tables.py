@@ -35,7 +35,7 @@ Tables = Mapping[str, pl.DataFrame]
 MANY_GROUPS = 20
 """So many groups are enough to notice that they are numbered in a hidden order."""
 AT_ONCE = 250_000
-"""People who are paired with groups at one time, which takes room."""
+"""So many people are paired with groups at a time: pairs take memory."""
 MOST_PAIRS = 20_000_000
 """The most pairs of a person and a group that covers them, by which the order of rows is attacked."""
 

@@ -29,8 +29,8 @@ LISTED = 30
 SIGNATURES = 4
 """Signatures of m values that a person with several rows may need, each for another value, and one more."""
 SPARE = 0.8
-"""Where people have several rows, the most frequent value has so many times 1/m of them at most: another lot
-may draw more of them, and few counterfeits are needed."""
+"""Where people have several rows, the most frequent value may have this part of the 1/m that it could have:
+publication draws another lot, and a value near 1/m takes many counterfeits."""
 MOST, FEWEST = 4, 2
 """The m of a draft, at most and at least."""
 AGE = ["age", "alter"]
@@ -340,15 +340,14 @@ def _principle(column: Column, not_sensitive: tuple[str, ...], roles: Roles) -> 
     if is_in_bins(column):
         edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
         values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
-    if has_several and {one.missing for one in (column, *roles.identifying)} == {0}:
+    if has_several and {one.missing for one in (column, *roles.identifying)} == {0}:  # they stand row by row
         values = _shown(values, roles)
     of = len(values)
     values = values.filter(~values.is_in(list(not_sensitive)))
     counts = values.alias("value").value_counts(name="people", sort=True)
     share = 0.0 if counts.is_empty() else counts["people"][0] / of
     # A person whose value changes gets a signature that shares no value with the one before.
-    signatures = SIGNATURES if has_several else 2
-    spare = SPARE if has_several else 1.0
+    signatures, spare = (SIGNATURES, SPARE) if has_several else (2, 1.0)
     bears = min(MOST, int(spare / share) if share else MOST, counts.height // signatures)
     m = max(FEWEST, bears)
     parameters = {"name": next(iter(PRINCIPLES)), "m": m}

@@ -137,7 +137,7 @@ def _is_numbering(column: Column, unique: Sequence[str]) -> bool:
 
 
 def are_uuids(column: Column) -> bool:
-    """Whether all values of a column are such as nobody but a program gives."""
+    """Whether all values of a column are UUIDs, which programs give."""
     is_text = column.values.dtype == pl.String and not column.values.is_empty()
     return is_text and bool(column.values.str.contains(UUID).all())
 

@@ -47,7 +47,7 @@ def determines(one: pl.Series, other: pl.Series) -> bool:
 
 
 def advice_on_determined(people: pl.DataFrame, schema: Table) -> Iterator[str]:
-    """A sentence on each column that others may know, and that a sensitive one or another of these goes with.
+    """A sentence on each quasi-identifier that goes with a sensitive column, or follows from another one.
 
     `people` are a snapshot's, without faults, under our own names.
     """
@@ -72,5 +72,5 @@ def advice_on_determined(people: pl.DataFrame, schema: Table) -> Iterator[str]:
         if determines(people[column], people[follows]) and not determines(people[follows], people[column]):
             yield (
                 f"{as_data(other.name)} follows from {as_data(one.name)}: groups do not show it, and counts"
-                f" by both at once are far off. Leave {as_data(other.name)} out: who counts can work it out"
+                f" by both at once are far off. Leave {as_data(other.name)} out: whoever counts can add it"
             )

@@ -26,8 +26,8 @@ def chain_finding(series: PublishedSeries, number: int, material: Material) -> p
 
     All releases in the folder count, also those that are not audited. Manifests can be written anew after a
     release was taken out. So it breaks the chain, too, if the private folder has a release of the series that
-    is not there. Whether a true table of none of the releases is of another one is not decided, also without
-    manifests; so are releases of the private folder that come after all others.
+    is not there. It is not decided if a true table is of none of these releases, but perhaps of one that was
+    left out (also of releases without manifests), or if the private folder has releases after the last one.
 
     Parameters
     ----------

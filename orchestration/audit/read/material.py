@@ -74,7 +74,7 @@ class Material:
 
     @cached_property
     def unreleased(self) -> list[str]:
-        """The files of the folder of the true tables that are named like one, and are of no release given."""
+        """The names of files beside the true tables that look like those, and belong to no release given."""
         if self.truth is None:
             return []
         given = {

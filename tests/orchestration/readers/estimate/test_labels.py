@@ -91,7 +91,7 @@ def test_counts_by_two_columns_are_right_whether_they_go_with_each_other_or_not(
     assert large.height >= 9
     is_right = pl.col("len").is_between(pl.col("low") - 0.5, pl.col("high") + 0.5)
     assert large.select(is_right.mean()).item() > 0.85
-    # Columns that go with each other cost those that do not little: intervals still tell something.
+    # Intervals still tell something, also where the columns have nothing to do with each other.
     assert large.select(((pl.col("high") - pl.col("low")) / pl.col("people")).median()).item() < 1.5
 
 
