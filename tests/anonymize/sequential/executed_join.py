@@ -16,6 +16,13 @@ def interval(value, column):
     return read_number(str(value), column.domain)
 
 
+def one_spelling(value, column):
+    """A published value, however it is spelt: `0` and `[0-0]` are one number."""
+    if column is None or isinstance(column, CategoryColumn):
+        return str(value)
+    return interval(value, column)
+
+
 def overlap(one, other):
     return one[0] < other[1] and other[0] < one[1]
 
@@ -58,10 +65,10 @@ def join(view, earlier, contract):
 
 def values_on_x(view, earlier, contract):
     """The matches by their value on X: both versions of a common column."""
-    x = contract.principle.x
+    x, columns = contract.principle.x, {column.name: column for column in contract.columns}
     found = defaultdict(list)
     for one in join(view, earlier, contract):
-        key = tuple(str(row[name]) for _, row in one for name in x if name in row)
+        key = tuple(one_spelling(row[name], columns.get(name)) for _, row in one for name in x if name in row)
         found[key].append(one)
     return found
 
@@ -81,7 +88,8 @@ def safety(view, earlier, contract):  # noqa: C901 - both definitions side by si
                     if name in records:
                         value.append(one[records.index(name)][0])
                     else:
-                        value.append(next(row[name] for _, row in one if name in row))
+                        shown = next(row[name] for _, row in one if name in row)
+                        value.append(one_spelling(shown, columns.get(name)))
                 seen.add(tuple(value))
             least = min(least, len(seen))
             continue
