@@ -52,7 +52,6 @@ def found_in(code):
             for node in ast.walk(tree) if is_found(node)]  # fmt: skip
 
 
-@pytest.mark.slow("takes more than a second")
 def test_nothing_depends_on_a_library_s_hash_or_sample():
     files = [file for room in ("anonymize", "orchestration") for file in (ROOT / room).rglob("*.py")]
     found = {str(file.relative_to(ROOT)): found_in(file.read_text()) for file in files}

@@ -4,7 +4,8 @@ import numpy as np
 
 from republish.anonymize.arrays import Floats, Ints, Words
 from republish.anonymize.kernels.compiled import compiled
-from republish.anonymize.kernels.splitmix import STEP, mixed_number
+from republish.anonymize.kernels.mixing import mixed_number
+from republish.anonymize.kernels.splitmix import STEP
 from republish.anonymize.rounding import FEW_STEPS
 
 BLOCK = 32

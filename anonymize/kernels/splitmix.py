@@ -3,11 +3,7 @@
 Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
 """
 
-from collections.abc import Callable
-from typing import Any, cast
-
 import numpy as np
-from numba import njit
 
 from republish.anonymize.arrays import Ints, Words
 
@@ -31,7 +27,3 @@ def rows_drawn(rows: int, most: int) -> Ints:
     """So many rows in a drawn order, or all if there are fewer: the same for ever, int64[most]."""
     drawn: Ints = np.argsort(numbers_drawn(0, rows))[:most]
     return drawn
-
-
-mixed_number = cast(Callable[[Any], int], njit(mixed))
-"""The same of one number, for kernels, which have it compiled into themselves (see `stable_partition`)."""

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from republish.anonymize.columns import exactly, most_of
+from republish.anonymize.kernels.splitmix import rows_drawn
 from republish.anonymize.principles import PRINCIPLES
 from republish.anonymize.spelling import SEVERAL, normal_form, twins
 from republish.orchestration.drafts.columns import Column, labels_of
@@ -371,10 +372,9 @@ def _shown(values: pl.Series, roles: Roles) -> pl.Series:
     """The values of rows that are not left out: a lot of rows says which values of a person are published."""
     person = [f"{at}" for at in range(len(roles.identifying))]
     named = (one.values.alias(name) for name, one in zip(person, roles.identifying, strict=True))
-    rows = pl.DataFrame([values.alias("value"), *named]).sample(fraction=1, shuffle=True, seed=1)
-    held = (
-        rows.with_row_index("lot").group_by(exactly(*person, "value")).agg(pl.col("lot").min(), rows=pl.len())
-    )
+    lots = pl.Series("lot", rows_drawn(len(values), len(values)))
+    rows = pl.DataFrame([values.alias("value"), lots, *named])
+    held = rows.group_by(exactly(*person, "value")).agg(pl.col("lot").min(), rows=pl.len())
     held = held.filter(pl.col("lot").rank().over(person) < SIGNATURES)
     return held.select(pl.col("value").repeat_by("rows").explode()).to_series()
 
