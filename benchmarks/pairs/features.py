@@ -1,4 +1,4 @@
-"""What a contract writes for each feature, and which pairs of features a contract accepts."""
+"""What a contract writes for each feature, and which features a contract accepts together."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CORRECTED_FROM = "2024-03-01"
 """The third release, from which on what is `later` in a feature holds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Feature:
     """A choice that a contract may make."""
 
@@ -153,36 +153,39 @@ FEATURES = (
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two features in one contract."""
+class Together:
+    """Two features or more in one contract."""
 
-    first: Feature
-    second: Feature
+    features: tuple[Feature, ...]
 
     @property
     def name(self) -> str:
-        """Both, in words."""
-        return f"{self.first.name} and {self.second.name}"
+        """All of them, in words."""
+        return " and ".join(one.name for one in self.features)
 
     @property
     def takes_a_home(self) -> bool:
-        """Whether a release in memory can't have both."""
-        return self.first.takes_a_home or self.second.takes_a_home
+        """Whether a release in memory can't have all of them."""
+        return any(one.takes_a_home for one in self.features)
 
     @property
     def alternatives(self) -> bool:
-        """Whether both write another value of one key: no contract has both."""
-        first, second = ({**one.writes, **one.later} for one in (self.first, self.second))
-        return any(first[key] != second[key] for key in first.keys() & second.keys())
+        """Whether two of them write another value of one key: no contract has both."""
+        written = [{**one.writes, **one.later} for one in self.features]
+        return any(
+            first[key] != second[key]
+            for first, second in combinations(written, 2)
+            for key in first.keys() & second.keys()
+        )
 
     def declared(self, *, later: bool = False) -> Declared:
         """What the contract says, at first or from the third release on."""
-        declared = deepcopy(BASE)
-        for feature in (self.first, self.second):
+        declared, said = deepcopy(BASE), set[str]()
+        for feature in self.features:
+            said |= feature.writes.keys()
             for path, value in {**feature.writes, **(feature.later if later else {})}.items():
                 _write(declared, path.split("."), deepcopy(value))
-        said = {**self.first.writes, **self.second.writes}
-        for feature in (self.first, self.second):
+        for feature in self.features:
             for path, value in feature.needs.get(declared["principle"]["name"], {}).items():
                 if path not in said:
                     _write(declared, path.split("."), value)
@@ -190,17 +193,32 @@ class Pair:
 
     def people(self, seed: int, number: int) -> People:
         """The people of a series."""
-        return People(seed, number, **{**self.first.people, **self.second.people})
+        return People(
+            seed, number, **{key: value for one in self.features for key, value in one.people.items()}
+        )
 
     @cached_property
     def refusal(self) -> str:
-        """Why a contract refuses the two together; empty if it accepts them."""
+        """Why a contract refuses them together; empty if it accepts them."""
         for later in (False, True):
             try:
                 contract_of(self.declared(later=later))
             except ContractError as error:
                 return "; ".join(f"{key}: {why}" for key, why in error.faults)
         return ""
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether values change that may not by the contract: the product refuses the second release."""
+        return (
+            bool(self.people(0, 1).changing)
+            and self.declared()["principle"].get("on_value_change") == "refuse"
+        )
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a contract may have all of them."""
+        return not self.alternatives and not self.refusal
 
 
 def contract_of(declared: Declared) -> Contract:
@@ -215,9 +233,44 @@ def contract_of(declared: Declared) -> Contract:
 
 
 @cache
-def pairs() -> tuple[Pair, ...]:
+def pairs() -> tuple[Together, ...]:
     """All pairs of features, each once."""
-    return tuple(Pair(first, second) for first, second in combinations(FEATURES, 2))
+    return tuple(map(Together, combinations(FEATURES, 2)))
+
+
+def covering(most: int) -> tuple[Together, ...]:
+    """Fewer contracts, with several features each, in which all pairs that are kept stand together.
+
+    Each begins with the feature that has most pairs left, and takes the one that covers most further pairs.
+
+    Parameters
+    ----------
+    most
+        How many features a contract has at most.
+    """
+    kept = {frozenset(pair.features) for pair in pairs() if pair.is_kept}
+    left, found = set(kept), []
+    while left:
+        taken = [max(FEATURES, key=lambda one: sum(one in pair for pair in left))]
+        while (
+            len(taken) < most and not Together(tuple(taken)).ends_early and (more := _one_more(taken, left))
+        ):
+            taken.append(more)
+        left -= {frozenset(pair) for pair in combinations(taken, 2)}
+        found.append(Together(tuple(sorted(taken, key=FEATURES.index))))
+    return tuple(found)
+
+
+def _one_more(taken: list[Feature], left: set[frozenset[Feature]]) -> Feature | None:
+    """The feature in most pairs left with those taken, of those that a contract may have beside them."""
+    covers = {
+        one: sum(frozenset((one, other)) in left for other in taken) for one in FEATURES if one not in taken
+    }
+    for one in sorted(covers, key=covers.__getitem__, reverse=True):
+        both = Together(tuple(sorted([*taken, one], key=FEATURES.index)))
+        if covers[one] and both.is_kept and (len(taken) == 1 or not both.ends_early):
+            return one
+    return None
 
 
 def _write(place: Any, path: list[str], value: Any) -> None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.pairs.features import FEATURES, Feature, Pair, pairs
+from benchmarks.pairs.features import FEATURES, Feature, Together, pairs
 from benchmarks.pairs.worlds import RELEASES, Told
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "pairs.md"
@@ -36,7 +36,8 @@ read the published tables and the secret linkage, and looked for
   in too many of them.
 
 A release that republish refuses counts as refused, and the series goes on without it (in a home, it ends).
-The same code convicts a publisher who forgets the earlier releases.
+Then another one of twice the people is released, until one of them is released to its end. The same code
+convicts a publisher who forgets the earlier releases.
 
 |feature|pairs|releases|people or rows|releases refused|promises broken|
 |-|-:|-:|-:|-:|-:|
@@ -73,19 +74,19 @@ def matrix() -> Iterator[str]:
     yield ABOUT
     yield f"|||{'|'.join(map(str, numbers[:-1]))}|"
     yield f"|-:|-|{':-:|' * (len(FEATURES) - 1)}"
-    of = {frozenset((pair.first.name, pair.second.name)): pair for pair in pairs()}
+    of = {frozenset(pair.features): pair for pair in pairs()}
     for number, feature in zip(numbers, FEATURES, strict=True):
-        cells = [_cell(of[frozenset((other.name, feature.name))]) for other in FEATURES[: number - 1]]
+        cells = [_cell(of[frozenset((other, feature))]) for other in FEATURES[: number - 1]]
         yield f"|{number}|{feature.name}|{'|'.join([*cells, *[''] * (len(FEATURES) - number)])}|"
 
 
 def refusals() -> Iterator[str]:
     """The lines that say why, a reason each with the pairs that it is about."""
-    number = {feature.name: at for at, feature in enumerate(FEATURES, start=1)}
+    number = {feature: at for at, feature in enumerate(FEATURES, start=1)}
     about: dict[str, list[str]] = defaultdict(list)
     for pair in pairs():
         if not pair.alternatives and (why := pair.refusal):
-            about[_reason(why)].append(f"{number[pair.first.name]}+{number[pair.second.name]}")
+            about[_reason(why)].append("+".join(str(number[one]) for one in pair.features))
     yield "\n## Why a pair is refused\n"
     yield "|pairs|the contract's words|"
     yield "|-|-|"
@@ -93,7 +94,7 @@ def refusals() -> Iterator[str]:
         yield f"|{', '.join(those)}|{why}|"
 
 
-def _cell(pair: Pair) -> str:
+def _cell(pair: Together) -> str:
     if pair.alternatives:
         return ALTERNATIVES
     return REFUSED if pair.refusal else KEPT

@@ -74,7 +74,7 @@ class People:
         self._absent: list[Person] = []
         self._entered = self._visits = 0
         self.corrections: list[str] = []
-        """Who has been corrected."""
+        """Who has been corrected, as the table calls them."""
         self.crosswalk: dict[str, str] = {}
         """The first identifier of people who have another one by now, by that one."""
 
@@ -84,8 +84,8 @@ class People:
             if number:
                 self._live_on()
             if number == 2:
-                self._correct()
                 self._renumber()
+                self._correct()
             while len(self._present) < self.number or (number and self._chance.random() < 0.4):
                 self._present.append(self._newcomer())
             yield self._table(number)
@@ -120,7 +120,7 @@ class People:
                 was, (d, e) = one.visits[visit], self._values()
                 if d != was[0]:
                     one.visits[visit] = d, (e if len(self.columns) == 1 else was[1])
-                    self.corrections.append(one.name)
+                    self.corrections.append(one.shown or one.name)
 
     def _renumber(self) -> None:
         """Give some of those who are in the table another identifier."""

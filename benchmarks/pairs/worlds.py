@@ -1,4 +1,4 @@
-"""A series of a pair of features, released as its publisher would, and what the oracle says of it."""
+"""A series with several features, released as its publisher would, and what the oracle says of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import polars as pl
 import yaml
 
 import republish
-from benchmarks.pairs.features import SCHEDULED, Pair, contract_of
+from benchmarks.pairs.features import SCHEDULED, Together, contract_of
 from benchmarks.pairs.oracle import Series
 from benchmarks.pairs.people import People
 from republish import RepublishError, State
@@ -29,6 +29,8 @@ from republish.orchestration.series import series as in_home
 from republish.orchestration.storage.home import Home
 
 RELEASES = 5
+MOST_TIMES = 5
+"""How often a series is tried with twice the people."""
 CHANGES = 2
 """How many releases are made before the contract is as it is later."""
 
@@ -45,6 +47,15 @@ class Told:
     """People, or rows, over all releases."""
     faults: Counter[str] = field(default_factory=Counter)
     """What the oracle found broken."""
+    is_whole: bool = True
+    """Whether a series was released to its end."""
+
+    def add(self, other: Told) -> None:
+        """Count what became of another series too."""
+        self.published += other.published
+        self.units += other.units
+        self.refused += other.refused
+        self.faults += other.faults
 
 
 @dataclass
@@ -55,13 +66,13 @@ class _Released:
     linkage: pl.DataFrame
 
 
-def release_series(pair: Pair, seed: int, people: int, releases: int = RELEASES) -> Told:
+def release_series(together: Together, seed: int, people: int, releases: int = RELEASES) -> Told:
     """Release snapshots of a random crowd, each on what the last one left, and judge each release.
 
     Parameters
     ----------
-    pair
-        Two features that a contract accepts together.
+    together
+        Features that a contract accepts together.
     seed
         Of everything that is random, the publisher's key included.
     people
@@ -69,10 +80,10 @@ def release_series(pair: Pair, seed: int, people: int, releases: int = RELEASES)
     releases
         How many snapshots. One that is refused in memory is passed over; in a home it is the last.
     """
-    told, crowd = Told(), pair.people(seed, people)
-    several = pair.declared().get("rows") == "several"
-    series = _series_of(pair, crowd)
-    with _publisher(pair, crowd, seed) as release:
+    told, crowd = Told(), together.people(seed, people)
+    several = together.declared().get("rows") == "several"
+    series = _series_of(together, crowd)
+    with _publisher(together, crowd, seed) as release:
         for number, snapshot in enumerate(crowd.snapshots(releases)):
             table = snapshot if several else snapshot.drop("visit")
             table = table if "e" in crowd.columns else table.drop("e")
@@ -80,7 +91,7 @@ def release_series(pair: Pair, seed: int, people: int, releases: int = RELEASES)
                 made = release(number, _in_parts(table, "person", crowd))
             except RepublishError as error:
                 told.refused[type(error).__name__] += 1
-                if pair.takes_a_home:
+                if together.takes_a_home:
                     break
                 continue
             told.published += 1
@@ -91,9 +102,29 @@ def release_series(pair: Pair, seed: int, people: int, releases: int = RELEASES)
     return told
 
 
-def _series_of(pair: Pair, crowd: People) -> Series:
+def release_without_refusals(together: Together, seed: int, people: int, releases: int = RELEASES) -> Told:
+    """Release series of more and more people, until one is released to its end, and tell of all.
+
+    Small tables are refused where too many people have one value, and what is refused was not tried.
+
+    Parameters
+    ----------
+    together, seed, people, releases
+        As in `release_series`; the seed and the people of the first series.
+    """
+    told = Told()
+    for times in range(MOST_TIMES):
+        one = release_series(together, seed + 100 * times, people * 2**times, releases)
+        told.add(one)
+        told.is_whole = not one.refused
+        if told.is_whole or together.ends_early:
+            break
+    return told
+
+
+def _series_of(together: Together, crowd: People) -> Series:
     """What the oracle is told of the promise."""
-    declared = pair.declared()
+    declared = together.declared()
     sensitive, principle = declared["sensitive"], declared["principle"]
     known = sensitive.get("not_sensitive", ()) if isinstance(sensitive, dict) else ()
     return Series(
@@ -102,14 +133,16 @@ def _series_of(pair: Pair, crowd: People) -> Series:
 
 
 @contextmanager
-def _publisher(pair: Pair, crowd: People, seed: int) -> Iterator[Callable[[int, pl.DataFrame], _Released]]:
+def _publisher(
+    together: Together, crowd: People, seed: int
+) -> Iterator[Callable[[int, pl.DataFrame], _Released]]:
     """A function that releases the next snapshot: in memory, or in a home that is deleted in the end."""
-    if not pair.takes_a_home:
-        yield _InMemory(pair, seed)
+    if not together.takes_a_home:
+        yield _InMemory(together, seed)
         return
     key = patch.dict(os.environ, {"REPUBLISH_KEY": _key(seed)})
     with tempfile.TemporaryDirectory() as folder, key:
-        yield _InHome(pair, crowd, Path(folder))
+        yield _InHome(together, crowd, Path(folder))
 
 
 class _InMemory:
@@ -118,8 +151,8 @@ class _InMemory:
     remembers = True
     """Whether each release is built on what the last one left, as it has to be."""
 
-    def __init__(self, pair: Pair, seed: int) -> None:
-        self._contracts = [contract_of(pair.declared(later=later)) for later in (False, True)]
+    def __init__(self, together: Together, seed: int) -> None:
+        self._contracts = [contract_of(together.declared(later=later)) for later in (False, True)]
         self._state = State.begin(key=_key(seed))
 
     def __call__(self, number: int, table: pl.DataFrame) -> _Released:
@@ -133,12 +166,12 @@ class _InMemory:
 class _InHome:
     """A publisher with a contract in a file, snapshots in others, and a home."""
 
-    def __init__(self, pair: Pair, crowd: People, folder: Path) -> None:
-        self._pair, self._crowd, self._folder = pair, crowd, folder
+    def __init__(self, together: Together, crowd: People, folder: Path) -> None:
+        self._together, self._crowd, self._folder = together, crowd, folder
 
     def __call__(self, number: int, table: pl.DataFrame) -> _Released:
         date, file = _date(number), self._folder / "contract.yaml"
-        declared = {**SCHEDULED, **self._pair.declared(later=number >= CHANGES)}
+        declared = {**SCHEDULED, **self._together.declared(later=number >= CHANGES)}
         if declared["series"] != "v1":
             first, scheduled = _date(CHANGES), declared["releases"]
             due = [date for date in scheduled.get("dates", ()) if date >= first]
