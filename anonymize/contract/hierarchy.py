@@ -77,6 +77,8 @@ def check_hierarchy(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...]
         raise ValueError("holds no labels")
     first_lines: dict[tuple[int, str], tuple[int, tuple[str, ...]]] = {}
     for line, path in enumerate(paths, start=1):
+        if not path:
+            raise ValueError(f"line {line}: holds no labels; a line is a label and those above it, root last")
         if len(path) != len(paths[0]):
             raise ValueError(f"line {line}: has {len(path)} labels, line 1 has {len(paths[0])}: {AS_DEEP}")
         if path[-1] != paths[0][-1]:

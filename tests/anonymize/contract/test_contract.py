@@ -474,6 +474,10 @@ def test_each_mistake_in_the_sensitive_values_is_one_fault(declared, key, messag
     ("paths", "message"),
     [
         ([], "holds no labels"),
+        (
+            [[], ["Paris", "France"]],
+            "line 1: holds no labels; a line is a label and those above it, root last",
+        ),
         ([["Paris", "France"], ["Lyon"]], f"line 2: has 1 labels, line 1 has 2: {AS_DEEP}"),
         ([["Paris", "France"], ["Rome", "Italy"]], "line 2: ends in the root Italy, line 1 in France"),
         ([["Paris", "*"], ["Rome", "*"], ["Paris", "*"]], "line 3: Paris is in line 1 already"),
