@@ -238,6 +238,7 @@ def pairs() -> tuple[Together, ...]:
     return tuple(map(Together, combinations(FEATURES, 2)))
 
 
+@cache
 def covering(most: int) -> tuple[Together, ...]:
     """Fewer contracts, with several features each, in which all pairs that are kept stand together.
 
