@@ -35,7 +35,7 @@ def attack_counts(seen: AttackInput) -> AttackResult:
     """Judge whether there are as many tuples as people and stated counterfeits."""
     published, people = seen.published, seen.known.height
     tuples = int(published.values["tuples"].sum()) - int(published.counterfeits["count"].sum())
-    excess = max(_unequal_groups(seen), abs(tuples - (people - seen.told.held_back)))
+    excess = max(_unequal_groups(seen), abs(tuples - (people - seen.told.held_back)), _of_nobody(seen))
     if seen.told.linkage is None:
         return one(people, max(excess, _without_values(seen) - seen.told.held_back))
     excess = max(excess, abs(people - seen.told.held_back - len(seen.hosts)))
@@ -180,6 +180,15 @@ def _without_values(seen: AttackInput) -> int:
     true = seen.known.select(pl.col(name.removesuffix("_missing")).null_count() for name in stated.columns)
     pairs = zip(stated.row(0), true.row(0), strict=True) if stated.width else ()
     return max((abs(int(one) - int(other)) for one, other in pairs), default=0)
+
+
+def _of_nobody(seen: AttackInput) -> int:
+    """Tuples, beyond the stated counterfeits, with a value that fewer people have."""
+    shown = seen.published.values.group_by(VALUE).agg(pl.col("tuples").cast(pl.Int64).sum())
+    true = seen.known.group_by(VALUE).agg(people=pl.len().cast(pl.Int64))
+    more = joined(shown, true, on=VALUE, how="left")
+    surplus = more.select((pl.col("tuples") - pl.col("people").fill_null(0)).clip(0).sum()).item()
+    return max(0, int(surplus) - int(seen.published.counterfeits["count"].sum()))
 
 
 def _unequal_groups(seen: AttackInput) -> int:

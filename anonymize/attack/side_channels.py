@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, reduce
 from math import comb, exp, factorial, isnan, sqrt
 from typing import Any
@@ -197,15 +197,20 @@ def marks(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
-def numbering_against(hosted: pl.DataFrame) -> dict[str, float | int]:
+def numbering_against(
+    hosted: pl.DataFrame, of: Callable[[pl.Expr], pl.Expr] = pl.Expr.mean
+) -> dict[str, float | int]:
     """Test whether group ids follow a hidden order of the people in them (`group_id`, `order`).
+
+    The place of a group is the mean of its people's, or another figure (`of`): the first one, say, of a tool
+    that numbers groups as they come.
 
     Returns
     -------
     dict
-        `groups`, `correlation` (Kendall's, of group ids and mean places), `p`.
+        `groups`, `correlation` (Kendall's, of group ids and places), `p`.
     """
-    groups = hosted.group_by("group_id").agg(pl.col("order").mean())
+    groups = hosted.group_by("group_id").agg(of(pl.col("order")))
     if len(groups) < 3:
         return {"groups": len(groups), "correlation": 0.0, "p": 1.0}
     # Exact where there are few groups: by a normal approximation eight groups in perfect order are no leak.

@@ -172,8 +172,11 @@ def _numbering(seen: AttackInput) -> AttackResult:
     if are_numbered_by_content(seen.main, seen.orders):
         return one(groups, 0, 1.0, CHANCE)
     places = _hidden_orders(seen, _may_be_in(seen))
-    orders = ("by_snapshot", "by_identifier")
-    found = [numbering_against(places.select("group_id", order=pl.col(order))) for order in orders]
+    found = [
+        numbering_against(places.select("group_id", order=pl.col(order)), of)
+        for order in ("by_snapshot", "by_identifier")
+        for of in (pl.Expr.mean, pl.Expr.min)
+    ]
     rare = min(1.0, min(one["p"] for one in found) * len(found))
     compared = places["group_id"].n_unique()
     # Of so many groups, two numberings follow an order wholly.
@@ -311,7 +314,13 @@ def attack_identifiers(seen: AttackInput | ViewInput) -> AttackResult:
 
 
 def attack_columns(seen: AttackInput | ViewInput) -> AttackResult:
-    """Columns that the format does not have: whatever they hold, nobody needs them."""
+    """Columns that the format does not have: whatever they hold, nobody needs them.
+
+    In tables of other tools, a column that says the same of everybody says nothing of anybody.
+    """
     expected = set(chain.from_iterable(seen.release_format.entries(seen.schema).values()))
-    shown = [column for table in seen.tables.values() for column in table.columns]
-    return one(len(shown), sum(column not in expected for column in shown))
+    shown = [column for table in seen.tables.values() for column in table]
+    others = [column for column in shown if column.name not in expected]
+    if isinstance(seen, AttackInput) and not seen.told.is_own_format:
+        others = [column for column in others if column.n_unique() > 1]
+    return one(len(shown), len(others))

@@ -71,7 +71,11 @@ class Counts(ReleaseRule):
     """Tuples are people and stated counterfeits."""
 
     attacked_by = on_first_call("republish.anonymize.attack.publication", "attack_counts")
-    scopes = single("counts", "A release has as many tuples as people and stated counterfeits.")
+    scopes = single(
+        "counts",
+        "A release has as many tuples as people and stated counterfeits. Counterfeits apart, a value has no"
+        " more tuples than people.",
+    )
     check = Check(
         "counterfeits",
         "R(n) is exact: a group's tuples are its people and its stated counterfeits.",
@@ -256,5 +260,6 @@ METADATA = Scope("file metadata", "The files carry no more than the tables.", co
 SHARDS = Scope(
     "shards", "Each person is in one shard, the same in all releases, and no group has people of two."
 )
-PUBLICATION = (CHAIN, CLAIMS, METADATA, SHARDS)
+NAMES = Scope("same names", "People and values are called the same in all true tables.")
+PUBLICATION = (CHAIN, CLAIMS, METADATA, SHARDS, NAMES)
 """Rules of published folders beside their tables: it takes files to see them, and of shards private ones."""

@@ -60,6 +60,8 @@ class AttackedRelease:
     """Its groups; of the last release alone, and None of a view, or if it has entries that can't be read."""
     moved: pl.DataFrame | None = None
     """How many people came from each value to each since the release before; None where there is none."""
+    other_names: Sequence[Gap] = ()
+    """People who may have had another identifier in the release before."""
     words_not_compared: str | None = None
     """Why the words of its texts were not compared with the contract; None if they were."""
     bytes_not_compared: str | None = None

@@ -6,12 +6,17 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
+import polars as pl
+
 from republish.anonymize.attack.figures import AttackFigures, RiskFigures
+from republish.anonymize.attack.intersection import left_of
+from republish.anonymize.columns import VALUE, exactly
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.promise import Posterior
 from republish.orchestration.audit.findings import AttackedSeries, Gap
 from republish.orchestration.audit.read.folders import PublishedSeries
 from republish.orchestration.audit.read.material import Material, promises_of
+from republish.orchestration.snapshots.no_answer import no_answers
 
 
 def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
@@ -25,6 +30,8 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     gaps += _shard_gaps(material, attacked)
     gaps += [gap for one in attacked for gap in (*_silent_gaps(one), *_word_gaps(one))]
     gaps += [gap for one in attacked for gap in _renaming_gaps(one)]
+    gaps += [gap for one in attacked for release in one.releases for gap in release.other_names]
+    gaps += [gap for one in attacked for gap in _no_answer_gaps(one, material)]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
@@ -159,6 +166,28 @@ def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
     ]
 
 
+def _no_answer_gaps(series: AttackedSeries, material: Material) -> list[Gap]:
+    """People of whom one value is left beside words for no answer, which count as values to the promise."""
+    known, sensitive = series.knowledge, material.contract.sensitive
+    if sensitive is None or sensitive.is_several or known.domain is None or known.covered is None:
+        return []
+    values = known.domain[VALUE].cast(pl.String)
+    words = [word for word in no_answers(values, {}) if word not in map(str, sensitive.not_sensitive)]
+    left = left_of([known.covered]).filter(~pl.col(VALUE).cast(pl.String).is_in(words))
+    bits = [column for column in left.columns if column.startswith("candidates_")]
+    masks = [
+        sum(1 << bit for bit, value in enumerate(values[n : n + 64]) if value in words)
+        for n in range(0, 64 * len(bits), 64)
+    ]
+    said = [exactly(column) & pl.lit(mask, pl.UInt64) for column, mask in zip(bits, masks, strict=True)]
+    others = [exactly(column) ^ word for column, word in zip(bits, said, strict=True)]
+    has_words = pl.any_horizontal(word > 0 for word in said)
+    is_one = pl.sum_horizontal(other.bitwise_count_ones() for other in others) == 1
+    people = int(left.select((has_words & is_one).sum()).item()) if words else 0
+    what = f"{{}} people of whom one value is left, and words for no answer ({_braced(', '.join(words))})"
+    return [Gap(what, NO_ANSWER, (people,), series.name)] if people else []
+
+
 def _braced(name: str) -> str:
     """A name whose braces are no places for counts."""
     return name.replace("{", "{{").replace("}", "}}")
@@ -198,6 +227,9 @@ SPELT = Gap(
     "{} rows of classes whose cells are spelt in several ways",
     "cells that cover the same are one cell to the attacks. Whoever finds that the spelling goes with what"
     " intervals hide, such as the exact age, tells people of a class apart: publish one spelling.",
+)
+NO_ANSWER = (
+    "the promise counts such words as values. Whoever knows that such a person gave an answer knows it."
 )
 LEFT_OUT = (
     "whoever misses such a person in a release knows that the value is missing. Nothing is"

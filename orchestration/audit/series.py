@@ -45,6 +45,7 @@ from republish.orchestration.audit.read.manifests import chain_finding, claims_f
 from republish.orchestration.audit.read.material import Material, promises_of
 from republish.orchestration.audit.read.own import read_own_truth
 from republish.orchestration.audit.read.texts import compare_texts
+from republish.orchestration.audit.same_names import compare_names
 from republish.orchestration.snapshots.crosswalks import crosswalk
 from republish.orchestration.storage.store import read_table
 from republish.orchestration.unforeseen import named
@@ -81,7 +82,10 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
             placed = places
             # What was carried over is only kept once.
             if number > 1:
-                releases[-1] = replace(releases[-1], moved=_moves(*releases[-2:]))
+                contract = material.contract_of(series.releases[number - 1])
+                releases[-1] = _beside_the_one_before(
+                    releases[-2], releases[-1], material, contract, series.name
+                )
                 releases[-2] = _forget(releases[-2])
         releases = [one.without_clues() for one in releases]
         yield f"{series.name}: who has the same value as whom"
@@ -311,6 +315,18 @@ def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | Non
     (everybody,), known = ever, last.groups.known
     outside = everybody.join(known, on="person", how="anti", maintain_order="left")
     return guess_presence(known, outside, last.groups.published)
+
+
+def _beside_the_one_before(
+    before: AttackedRelease, now: AttackedRelease, material: Material, contract: Product, series: str
+) -> AttackedRelease:
+    """A release with what became of the values of the one before, and of its people's names."""
+    now = replace(now, moved=_moves(before, now))
+    if material.shard is not None:
+        return now
+    names, gaps = compare_names(before, now, contract, series)
+    findings = pl.concat([now.attack.findings, names])
+    return replace(now, attack=replace(now.attack, findings=findings), other_names=gaps)
 
 
 def _moves(before: AttackedRelease, now: AttackedRelease) -> pl.DataFrame | None:

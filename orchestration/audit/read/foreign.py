@@ -220,8 +220,7 @@ def convert(
     classes = pl.DataFrame(numbers).to_struct("class")
     class_id = classes.rank("dense").cast(pl.Int64).alias(CLASS)
     # A row says which value goes with its cells: rows of one number with other cells are another group.
-    whole = [entries(rows, mapping.group).alias("group")] if mapping.group else []
-    numbering = pl.DataFrame([*whole, class_id]).to_struct("group")
+    numbering = pl.DataFrame([*_labels_of_groups(rows, mapping), class_id]).to_struct("group")
     group_id = numbering.rank("dense").cast(pl.Int64).alias("group_id")
     sensitive = _sensitive(rows, contract, mapping, where)
     ends = [end for one in covered for end in one.ends()]
@@ -232,6 +231,17 @@ def convert(
         numbered = pl.DataFrame([group_id, class_id, *numbers])
         tables[PIECES] = _pieces(numbered, covered, where)
     return tables, Cells(sum(one.anything for one in covered), _spelt(rows, named, mapping, class_id))
+
+
+def _labels_of_groups(rows: pl.DataFrame, mapping: Mapping) -> list[pl.Series]:
+    """What tells the groups of a table apart, in their order: 9 is before 10, and so is G9 before G10."""
+    if mapping.group is None:
+        return []
+    labels = entries(rows, mapping.group).alias("label")
+    numbers = (
+        labels.cast(pl.String).str.extract(r"^\D*(\d+)\D*$").cast(pl.Int64, strict=False).alias("number")
+    )
+    return [labels] if numbers.has_nulls() else [numbers, labels]
 
 
 def _spelt(rows: pl.DataFrame, named: Sequence[str], mapping: Mapping, class_id: pl.Series) -> int:

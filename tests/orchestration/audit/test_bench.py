@@ -214,6 +214,25 @@ def _():
     return tried
 
 
+@broken("values that nobody has, beside the only one of a class", "counts")
+def _():
+    tried = table(l=2)
+    as_one(tried.first, 4)
+    for n, shown in enumerate(("*", "flu.", "none of these")):
+        person_at(tried.first, 4, n).shown = shown
+    return tried
+
+
+@broken("groups that are numbered as their first people come", "group numbering")
+def _():
+    tried = table(k=4)
+    first = {row.group: at for at, row in reversed([*enumerate(tried.first.truth)])}
+    for row in tried.first.rows:
+        row.more["CLASS"] = f"g{sorted(first.values()).index(first[row.group])}"
+    tried.mapping["group"] = "CLASS"
+    return tried
+
+
 @broken("people without a row", "counts")
 def _():
     tried = table(k=2)
@@ -475,6 +494,14 @@ def _():
     for row in tried.first.rows:
         row.more["CLASS"] = f"c{numbers[row.group]}"
     tried.mapping["group"] = "CLASS"
+    return tried
+
+
+@honest("a column that says the same of everybody")
+def _():
+    tried = table(k=4, l=4)
+    for row in tried.first.rows:
+        row.more["YEAR"] = 2020
     return tried
 
 
