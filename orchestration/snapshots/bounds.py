@@ -8,18 +8,30 @@ import polars as pl
 
 NUMBER = r"(\d+(?:[.,]\d{1,2})?)"
 """Without thousands, which three decimals may be."""
-ABOVE = rf"^(?:>|over|above|more than|older than|über|plus de|más de|oltre|mais de)\s*{NUMBER}(?: years)?$"
+UNIT = r"(?: (?:years?|yrs?|ans?|jahren?|años?|anni|anos?|jaar))?"
+"""What ages are counted in."""
+ABOVE = (
+    r"^(?:>|over|above|more than|older than|über|mehr als|älter als|plus de|más de|oltre|più di|mais de"
+    r"|meer dan)"
+    rf"\s*{NUMBER}{UNIT}$"
+)
 """Every number above one."""
 FROM = (
-    rf"^(?:(?:>=|≥|=>|at least|from|ab)\s*{NUMBER}|{NUMBER}\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e) "
-    r"(?:over|older|above|more|up|mehr|älter|darüber|plus|más|oltre|mais))(?: years)?)$"
+    r"^(?:(?:>=|≥|=>|at least|from|ab|mindestens|au moins|al menos|almeno|pelo menos|minstens)"
+    rf"\s*{NUMBER}|{NUMBER}{UNIT}\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e|en|&) "
+    rf"(?:over|older|above|more|up|mehr|älter|darüber|plus|más|mayores|oltre|più|mais|ouder|meer))){UNIT}$"
 )
 """One, and every number above it."""
-BELOW = rf"^(?:<|under|below|less than|younger than|unter|moins de|menos de|meno di)\s*{NUMBER}(?: years)?$"
+BELOW = (
+    r"^(?:<|under|below|less than|younger than|unter|weniger als|jünger als|moins de|menos de|meno di"
+    r"|minder dan)"
+    rf"\s*{NUMBER}{UNIT}$"
+)
 """Every number below one."""
 UP_TO = (
-    rf"^(?:(?:<=|≤|=<|at most|up to|bis)\s*{NUMBER}"
-    rf"|{NUMBER} (?:or|and|oder|und) (?:under|less|younger|weniger))$"
+    rf"^(?:(?:<=|≤|=<|at most|up to|bis|höchstens|au plus|hasta|fino a|até)\s*{NUMBER}"
+    rf"|{NUMBER}{UNIT} (?:or|and|oder|und|et|ou|y|o)"
+    rf" (?:under|less|younger|weniger|jünger|moins|menos|meno)){UNIT}$"
 )
 """One, and every number below it."""
 RANGE = rf"^{NUMBER}\s*(?:-|\u2013|to|bis|à|a)\s*{NUMBER}$"
@@ -35,6 +47,8 @@ def bounds_in(words: pl.Series, *, is_whole: bool) -> dict[str, int | float]:
     --------
     >>> bounds_in(pl.Series(["> 89", "120 +", "<5", "80-89", "OOS", "34"]), is_whole=True)
     {'> 89': 90, '120 +': 120, '<5': 4, '80-89': 84}
+    >>> bounds_in(pl.Series(["90 ans et plus", "85 years and over", "mindestens 90"]), is_whole=True)
+    {'90 ans et plus': 90, '85 years and over': 85, 'mindestens 90': 90}
     """
     word = pl.col("word").str.strip_chars().str.to_lowercase()
     of = [word.str.extract_groups(pattern) for pattern in (ABOVE, FROM, BELOW, UP_TO, RANGE)]

@@ -24,6 +24,7 @@ from republish.anonymize.contract import (
     Written,
 )
 from republish.anonymize.people.codes import code_domain
+from republish.orchestration.snapshots.bounds import ABOVE, BELOW, FROM, UP_TO
 
 Bounds = tuple[float, float]
 """The lowest and the highest code, both included."""
@@ -38,6 +39,10 @@ INSIDE = re.compile(rf"\s*(?:[,;]|{DASHES}|\.\.+|\u2026|~|:|\bto\b)\s*")
 """The same inside of brackets."""
 NO_END = {"-inf", "inf", "+inf", "-\u221e", "\u221e", "+\u221e", "*", ""}
 """In place of an end that there is not."""
+WORDED = {">": ABOVE, ">=": FROM, "<": BELOW, "<=": UP_TO}
+"""What words mean beside a number: 65 and over, less than 20."""
+MIDNIGHT = re.compile(r"[ T]00:00(?::00(?:\.0+)?)?$")
+"""What follows a day where a program writes moments."""
 SIGNS = {"\u2264": "<=", "\u2265": ">=", "=<": "<=", "=>": ">="}
 EPOCH = dt.date(1970, 1, 1)
 MOST_MASKED = 1_000_000
@@ -172,6 +177,7 @@ def _number(text: str, decimal: str, thousands: str | None) -> Bounds | None:
 
 
 def _date(text: str) -> Bounds | None:
+    text = MIDNIGHT.sub("", text)
     parts = re.fullmatch(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?", text)
     return None if parts is None else _days(*(int(part or 0) for part in parts.groups()))
 
@@ -266,8 +272,13 @@ def _bracketed(text: str, qi: QuasiIdentifier, value: ReadValue) -> Iterator[Seq
 
 
 def _compared(text: str, qi: QuasiIdentifier, value: ReadValue) -> Iterator[Sequence[Bounds]]:
-    """<20, <=20, >65, >=65, 65+."""
+    """<20, <=20, >65, >=65, 65+, 65 and over."""
     lowest, highest = code_domain(qi)
+    if re.search(r"[^\W\d_]", text) and not isinstance(qi, CategoryAttribute):
+        for sign, pattern in WORDED.items():
+            if (found := re.match(pattern, text.lower())) is not None:
+                text = f"{sign} {found[found.lastindex or 0]}"
+                break
     if text.endswith("+") and (least := value(text[:-1].strip())) is not None:
         yield [(least[0], highest)]
     parts = re.fullmatch(r"(<=|>=|=<|=>|<|>|\u2264|\u2265)\s*(.+)", text)
