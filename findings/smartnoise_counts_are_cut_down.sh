@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# smartnoise-sql 1.0.10: a count of 1,000 is 999 half of the time, however large epsilon is.
+# smartnoise-sql 1.0.10: a count of 1,000 is 999 half of the time, with an epsilon of 1,000.
 #
 # Believed: the noise of a count is around 0, so that the mean of repeated counts is the count, and with an epsilon of
 # 1000 a count is nearly always right.
