@@ -115,6 +115,9 @@ class CsvText:
             self._width = width
             if fault == csv.FINE and not found and len(self._unread) > LONGEST:
                 fault, at = csv.TOO_LONG, 0
+            if fault == csv.OTHER_WIDTH and self._width > 1 and self._only_empty_lines_follow(at):
+                self._unread = self._unread[:at]  # they say nothing of anybody
+                continue
             if fault != csv.FINE:
                 raise self._refusal(fault, at, field)
             taken.append(self._unread[:end])
@@ -123,10 +126,19 @@ class CsvText:
             records += found
             if records == most or self._is_whole:
                 return b"".join(taken), records
-            more = next(self._blocks, None)
-            self._is_whole = more is None
-            self._is_ended = more.endswith(b"\n") if more else self._is_ended
-            self._unread += more or b""
+            self._read_more()
+
+    def _only_empty_lines_follow(self, at: int) -> bool:
+        """Whether nothing but line ends comes from a place on, to the end of the text."""
+        while not self._is_whole and not self._unread[at:].strip(b"\r\n"):
+            self._read_more()
+        return not self._unread[at:].replace(b"\r\n", b"\n").strip(b"\n")
+
+    def _read_more(self) -> None:
+        more = next(self._blocks, None)
+        self._is_whole = more is None
+        self._is_ended = more.endswith(b"\n") if more else self._is_ended
+        self._unread += more or b""
 
     def _refusal(self, fault: int, at: int, field: int) -> SnapshotError:
         from republish.anonymize.kernels import csv_records as csv  # noqa: PLC0415
