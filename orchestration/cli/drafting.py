@@ -90,6 +90,10 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
         nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
         if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
             why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
+        why += (
+            ". If there is none, nobody can be followed from a table to the next: number the rows in a column"
+            " of their own, and make a single release"
+        )
         raise ContractError("--identifier", [("", why)])
     for person in persons:
         _refuse_merged(person, found.name)

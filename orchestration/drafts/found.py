@@ -115,6 +115,7 @@ def in_files(file: Path) -> FoundTable:
         table, present = read_file(one, str(one), **usual | dialect, codes=codes[release])
         if twice := [name for name, often in Counter(present).items() if often > 1]:
             raise SnapshotError(f"{one}: the column {twice[0]} is there twice; rename one in the source")
+        _refuse_a_row_for_names(table, one)
         tables[release] = table
     _refuse_nobody(tables, str(file))
     first, *_ = tables.values()
@@ -255,6 +256,17 @@ def _first_of(folder: Path) -> Path:
     if not found:
         raise SnapshotError(f"{folder}: no file in it has a date in its name (2024-01-01); name a file")
     return next(iter(found[0].files.values()))
+
+
+def _refuse_a_row_for_names(table: pl.DataFrame, file: Path) -> None:
+    """Raise SnapshotError of a file without a line of names: its first person would be one."""
+    text = [column for column in table if column.dtype == pl.String and column.name.strip()]
+    among = sum((column.alias("").str.strip_chars() == column.name.strip()).any() for column in text)
+    if among > 1 and among * 2 >= table.width:
+        raise SnapshotError(
+            f"{file}: {among} of the {table.width} names in its first line stand below themselves, too: it"
+            " seems to be a row. Write a line with the names of the columns above it"
+        )
 
 
 def _refuse_nobody(tables: Mapping[str, pl.DataFrame], where: str) -> None:
