@@ -1,4 +1,8 @@
-"""Minimum people: how many a person is among, whatever is known of counterfeits."""
+"""Minimum people: how many a person is among in a release, whatever is known of its counterfeits.
+
+It is about each release by itself. A group {a, b, c} has people with a and b and a counterfeit with c, and
+later people with a and c and a counterfeit with b: readers who know what counterfeits have are certain of a.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +41,8 @@ class MinimumPeople(Part):
     ranges: ClassVar = {"people_per_group": (2, None)}
     sentence = (
         "Of the people in a group, counterfeits left out, at most one in {people_per_group} has the same"
-        " value: an adversary who knows which values the counterfeits have gives no person's value a"
-        " probability above 1/{people_per_group}."
+        " value: in each release by itself, an adversary who knows which values the counterfeits have gives"
+        " no person's value a probability above 1/{people_per_group}. Several such releases may tell more."
     )
     check = Check(
         "company",

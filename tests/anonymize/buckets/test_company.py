@@ -161,3 +161,18 @@ def test_the_attack_counts_people_in_too_little_company_and_acquits_those_with_e
         if linkage or "e" not in policy:
             assert row["undecided"] == 0
             assert row["found"] <= 0.5
+
+
+@pytest.mark.parametrize("policy", [{}, {"format": "anatomy"}, {"name": "e_equivalence", "e": 2}], ids=str)
+def test_known_counterfeits_of_two_releases_leave_one_value_and_the_promise_says_so(policy):
+    """By hand: {a, b} beside a counterfeit with c, then {a, c} beside one with b. Whoever stays has a."""
+    first = skewed(np.random.default_rng(1), 0, 3, 0.0).with_columns(value=pl.Series(VALUES[:3]))
+    tables = [first, first[:2], first[::2]]
+    left = set(VALUES)
+    for _, people, made in with_company(tables, m=3, people_per_group=2, **policy):
+        found = guesses(people, made)
+        assert (found["most"] * 2 <= found["people"]).all()
+        left &= set(people["value"])
+    assert left == {VALUES[0]}
+    (said,) = MinimumPeople(people_per_group=2).sentences()
+    assert "in each release by itself" in said
