@@ -86,7 +86,7 @@ pictures: $(DEVELOP)  ## the pictures of the demo in README and docs; needs Chro
 docs: $(DEVELOP)  ## the pages as a site in build/docs, to be opened without a server
 	$(BIN)/mkdocs build --strict
 
-findings:  ## each script of findings/, and which of those surprises are others by now; installs packages, ten minutes
+findings:  ## each script of findings/, and which of those surprises are others by now; installs packages, an hour
 	@changed=0; for script in findings/*.sh; do \
 		if bash "$$script" > /dev/null 2>&1; then echo "as it was: $$script"; \
 		else echo "changed, or can't be run: $$script"; changed=1; fi; done; exit $$changed
