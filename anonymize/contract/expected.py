@@ -128,7 +128,7 @@ def expected_of_snapshot(
             ("changed", None, figures.changed / max(1, figures.in_both), None, changed),
             (RENAMED, None, float(figures.renamed or 0), None, 0.0),
         ]
-        few = max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
+        few = few_of(people)
         extended = figures.extended or 0
         if stayed / before >= expect.carried:  # else it is `carried` that is odd
             rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
@@ -140,6 +140,11 @@ def expected_of_snapshot(
     for column in () if own is None else own.iter_rows(named=True):
         rows += _expected_of_column(**column)
     return _judged(rows, accepted)
+
+
+def few_of(people: int) -> float:
+    """The most of so many people who may seem to be others of the snapshot before, by chance."""
+    return max(MOST_EXTENDED * people, FEWEST_EXTENDED - 1)
 
 
 def _expected_of_column(column: str, people: int, own: int, texts: int, codes: int) -> list[Expected]:

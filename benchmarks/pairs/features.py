@@ -209,11 +209,9 @@ class Together:
 
     @property
     def ends_early(self) -> bool:
-        """Whether values change that may not by the contract: the product refuses the second release."""
-        return (
-            bool(self.people(0, 1).changing)
-            and self.declared()["principle"].get("on_value_change") == "refuse"
-        )
+        """Whether values change although the contract forbids it: then the second release is refused."""
+        changes = any("changing" in one.people for one in self.features)
+        return changes and self.declared()["principle"].get("on_value_change") == "refuse"
 
     @property
     def is_kept(self) -> bool:
@@ -249,28 +247,29 @@ def covering(most: int) -> tuple[Together, ...]:
     most
         How many features a contract has at most.
     """
-    kept = {frozenset(pair.features) for pair in pairs() if pair.is_kept}
-    left, found = set(kept), []
+    left, found = {frozenset(pair.features) for pair in pairs() if pair.is_kept}, []
     while left:
-        taken = [max(FEATURES, key=lambda one: sum(one in pair for pair in left))]
-        while (
-            len(taken) < most and not Together(tuple(taken)).ends_early and (more := _one_more(taken, left))
-        ):
-            taken.append(more)
-        left -= {frozenset(pair) for pair in combinations(taken, 2)}
-        found.append(Together(tuple(sorted(taken, key=FEATURES.index))))
+        first = max(FEATURES, key=lambda one: sum(one in pair for pair in left))
+        taken = Together((first,))
+        while len(taken.features) < most and (more := _with_one_more(taken, left)):
+            taken = more
+        left -= {frozenset(pair) for pair in combinations(taken.features, 2)}
+        found.append(taken)
     return tuple(found)
 
 
-def _one_more(taken: list[Feature], left: set[frozenset[Feature]]) -> Feature | None:
-    """The feature in most pairs left with those taken, of those that a contract may have beside them."""
-    covers = {
-        one: sum(frozenset((one, other)) in left for other in taken) for one in FEATURES if one not in taken
-    }
+def _with_one_more(taken: Together, left: set[frozenset[Feature]]) -> Together | None:
+    """The features, and of those that may stand beside them the one that is in most pairs left with them.
+
+    What ends early is released no further, and so is tried as a pair alone.
+    """
+    others = [one for one in FEATURES if one not in taken.features]
+    covers = {one: sum(frozenset((one, other)) in left for other in taken.features) for one in others}
     for one in sorted(covers, key=covers.__getitem__, reverse=True):
-        both = Together(tuple(sorted([*taken, one], key=FEATURES.index)))
-        if covers[one] and both.is_kept and (len(taken) == 1 or not both.ends_early):
-            return one
+        if covers[one] and not taken.ends_early:
+            more = Together(tuple(sorted((*taken.features, one), key=FEATURES.index)))
+            if more.is_kept and (len(more.features) == 2 or not more.ends_early):
+                return more
     return None
 
 

@@ -30,7 +30,7 @@ from republish.orchestration.storage.home import Home
 
 RELEASES = 5
 MOST_TIMES = 5
-"""How often a series is tried with twice the people."""
+"""How many series are released at most, each of twice the people, until one is not refused."""
 CHANGES = 2
 """How many releases are made before the contract is as it is later."""
 
@@ -47,8 +47,8 @@ class Told:
     """People, or rows, over all releases."""
     faults: Counter[str] = field(default_factory=Counter)
     """What the oracle found broken."""
-    is_whole: bool = True
-    """Whether a series was released to its end."""
+    is_whole: bool = False
+    """Whether a series was released to its end, without a refusal."""
 
     def add(self, other: Told) -> None:
         """Count what became of another series too."""
@@ -56,6 +56,7 @@ class Told:
         self.units += other.units
         self.refused += other.refused
         self.faults += other.faults
+        self.is_whole |= other.is_whole
 
 
 @dataclass
@@ -98,7 +99,7 @@ def release_series(together: Together, seed: int, people: int, releases: int = R
             linkage = _named(made.linkage, crowd)
             series.add(made.tables, linkage, _as_published(table, crowd), several=several)
             told.faults.update(set(series.faults()))
-    told.units = series.person_releases()
+    told.units, told.is_whole = series.person_releases(), not told.refused
     return told
 
 
@@ -114,9 +115,7 @@ def release_without_refusals(together: Together, seed: int, people: int, release
     """
     told = Told()
     for times in range(MOST_TIMES):
-        one = release_series(together, seed + 100 * times, people * 2**times, releases)
-        told.add(one)
-        told.is_whole = not one.refused
+        told.add(release_series(together, seed + 100 * times, people * 2**times, releases))
         if told.is_whole or together.ends_early:
             break
     return told

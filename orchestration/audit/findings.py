@@ -234,6 +234,11 @@ class Gap:
     """The series that it is about, if it is about one."""
 
 
+def braced(name: str) -> str:
+    """A name within the words of a `Gap` or of a report's line: its own braces are no places for counts."""
+    return name.replace("{", "{{").replace("}", "}}")
+
+
 ALL_SERIES = "all series together"
 """What is said in place of a series' name."""
 

@@ -6,14 +6,16 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import polars as pl
 
+from republish.anonymize.attack.bits import bitsets
 from republish.anonymize.attack.figures import AttackFigures, RiskFigures
-from republish.anonymize.attack.intersection import left_of
-from republish.anonymize.columns import VALUE, exactly
+from republish.anonymize.attack.intersection import left_of, words
+from republish.anonymize.columns import VALUE
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.promise import Posterior
-from republish.orchestration.audit.findings import AttackedSeries, Gap
+from republish.orchestration.audit.findings import AttackedSeries, Gap, braced
 from republish.orchestration.audit.read.folders import PublishedSeries
 from republish.orchestration.audit.read.material import Material, promises_of
 from republish.orchestration.snapshots.no_answer import no_answers
@@ -42,7 +44,7 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     if sensitive is not None and sensitive.not_sensitive:
-        values = _braced(", ".join(map(str, sensitive.not_sensitive)))
+        values = braced(", ".join(map(str, sensitive.not_sensitive)))
         gaps.append(Gap(f"People whose value may be known ({values})", MAY_BE_KNOWN))
     gaps += _left_out_gaps(material)
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
@@ -63,12 +65,12 @@ def _left_out_gaps(material: Material) -> list[Gap]:
     for series, name in product(material.series, names):
         people = sum(left_out.get(release.name, {}).get(name, 0) for release in series.releases)
         what = (
-            f"{{}} people whom releases leave out because {_braced(name)} is missing (a person counts in"
+            f"{{}} people whom releases leave out because {braced(name)} is missing (a person counts in"
             " each of them)"
         )
         if has_several_rows(contract):
             what = (
-                f"{{}} rows that releases leave out because {_braced(name)} is missing (a row counts in each"
+                f"{{}} rows that releases leave out because {braced(name)} is missing (a row counts in each"
                 " of them)"
             )
         if people or name in sensitive:
@@ -147,8 +149,8 @@ def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
     return [
         Gap(
             (
-                f"whether “{_braced(str(gone))}” of one release and"
-                f" “{_braced('”, “'.join(map(str, became)))}” of {release.name} are one value: {{}} of {{}}"
+                f"whether “{braced(str(gone))}” of one release and"
+                f" “{braced('”, “'.join(map(str, became)))}” of {release.name} are one value: {{}} of {{}}"
                 " people have the second in place of the first"
             ),
             (
@@ -172,25 +174,15 @@ def _no_answer_gaps(series: AttackedSeries, material: Material) -> list[Gap]:
     if sensitive is None or sensitive.is_several or known.domain is None or known.covered is None:
         return []
     values = known.domain[VALUE].cast(pl.String)
-    words = [word for word in no_answers(values, {}) if word not in map(str, sensitive.not_sensitive)]
-    left = left_of([known.covered]).filter(~pl.col(VALUE).cast(pl.String).is_in(words))
-    bits = [column for column in left.columns if column.startswith("candidates_")]
-    masks = [
-        sum(1 << bit for bit, value in enumerate(values[n : n + 64]) if value in words)
-        for n in range(0, 64 * len(bits), 64)
-    ]
-    said = [exactly(column) & pl.lit(mask, pl.UInt64) for column, mask in zip(bits, masks, strict=True)]
-    others = [exactly(column) ^ word for column, word in zip(bits, said, strict=True)]
-    has_words = pl.any_horizontal(word > 0 for word in said)
-    is_one = pl.sum_horizontal(other.bitwise_count_ones() for other in others) == 1
-    people = int(left.select((has_words & is_one).sum()).item()) if words else 0
-    what = f"{{}} people of whom one value is left, and words for no answer ({_braced(', '.join(words))})"
+    no_values = [word for word in no_answers(values, {}) if word not in map(str, sensitive.not_sensitive)]
+    left = left_of([known.covered]).filter(~pl.col(VALUE).cast(pl.String).is_in(no_values))
+    candidates = left.select(words(left)).to_numpy()
+    position = np.flatnonzero(values.is_in(no_values).to_numpy())
+    said = candidates & bitsets(np.zeros_like(position), position, 1, len(values))
+    is_one = np.bitwise_count(candidates ^ said).sum(axis=1) == 1
+    people = int((said.any(axis=1) & is_one).sum())
+    what = f"{{}} people of whom one value is left, and words for no answer ({braced(', '.join(no_values))})"
     return [Gap(what, NO_ANSWER, (people,), series.name)] if people else []
-
-
-def _braced(name: str) -> str:
-    """A name whose braces are no places for counts."""
-    return name.replace("{", "{{").replace("}", "}}")
 
 
 WITHOUT_SHARDS = (

@@ -13,16 +13,15 @@ from republish.anonymize.contract import Product
 from republish.anonymize.contract.expected import (
     ALIKE,
     EXTENDED,
-    FEWEST_EXTENDED,
     IDENTIFIERS,
-    MOST_EXTENDED,
     MOVED,
     RENAMED,
+    few_of,
 )
 from republish.anonymize.promise.rules import NAMES
-from republish.orchestration.audit.findings import AttackedRelease, Gap
+from republish.orchestration.audit.findings import AttackedRelease, Gap, braced
 from republish.orchestration.snapshots.identifiers import drifted, extended, gone_and_new, named
-from republish.orchestration.snapshots.moved import beside_most, moved_by_column
+from republish.orchestration.snapshots.moved import beside_most, by_name, moved_by_column
 from republish.orchestration.snapshots.rekeyed import count_alike
 
 WHY = (
@@ -54,7 +53,7 @@ def compare_names(
         return NAMES.finding(Count(0, 0)).clear(), []
     accepted = contract.accepted(now.name)
     suspected = _suspected(
-        (_braced(before.name), before.groups.known), (_braced(now.name), now.groups.known), contract
+        (braced(before.name), before.groups.known), (braced(now.name), now.groups.known), contract
     )
     found = [one for one in suspected if one.measure not in accepted]
     renamed = 0 if now.renamed is None or RENAMED in accepted else int(now.renamed["people"].sum())
@@ -82,7 +81,7 @@ def _suspected(
     shared = known.columns[1:] if known.columns == known_before.columns else [VALUE]
     former, latter = (named(one["person"], *one.select(exactly(*shared))) for one in (known_before, known))
     gone, new = gone_and_new(former, latter)
-    few = max(MOST_EXTENDED * len(latter), FEWEST_EXTENDED - 1)
+    few = few_of(len(latter))
     under = f"{{}} people of {later} are in {earlier}, too"
     if len(gone) == len(former) > 0 < len(latter):
         yield _Suspected("carried", len(latter), f"{under}: no identifier is in both true tables")
@@ -97,22 +96,13 @@ def _suspected(
     if (others := count_alike(gone, new, stayed) or 0) > few:
         alike = "those who came and are alike in every column, more than chance makes"
         yield _Suspected(ALIKE, others, f"{{}} people of {earlier} who are not in {later} are {alike}")
-    counted = moved_by_column(_by_name(known_before, contract), _by_name(known, contract), contract)
+    names = {ours: one.name for ours, one in contract.attributes()}
+    earlier_people, people_now = (
+        by_name(one.rename({"person": PSEUDONYM}), names) for one in (known_before, known)
+    )
+    counted = moved_by_column(earlier_people, people_now, contract)
     for column, share, most in beside_most(counted, contract, {}):
         if share > most:
             (people,) = counted.filter(column=column)["moved"]
             whose = f"identifiers are the same people's in {earlier} and {later}"
-            yield _Suspected(MOVED, people, f"{whose}: {{}} people have another {_braced(column)}", WHY_MOVED)
-
-
-def _by_name(known: pl.DataFrame, contract: Product) -> pl.DataFrame:
-    """A true table as `moved_by_column` reads it."""
-    there = [(column, one.name) for column, one in contract.attributes() if column in known.columns]
-    return known.select(
-        pl.col("person").alias(PSEUDONYM), *(exactly(column).alias(f"of {name}") for column, name in there)
-    )
-
-
-def _braced(name: str) -> str:
-    """A name whose braces are no places for counts."""
-    return name.replace("{", "{{").replace("}", "}}")
+            yield _Suspected(MOVED, people, f"{whose}: {{}} people have another {braced(column)}", WHY_MOVED)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.promise.rules import Coverage, Entries
-from republish.orchestration.audit.findings import Findings
+from republish.orchestration.audit.findings import Findings, braced
 from republish.orchestration.audit.read.material import Material
 
 
@@ -38,7 +38,7 @@ def account(findings: Findings, material: Material) -> list[Line]:
         f"Given: {_counted(len(releases), 'release')}{of_series} in {_counted(files, 'file')}, {{}} rows;"
         f" true tables of {{}} {unit}{each}."
     )
-    used, ignored = (_escaped(", ".join(names) or "none") for names in (reading.used, reading.ignored))
+    used, ignored = (braced(", ".join(names) or "none") for names in (reading.used, reading.ignored))
     looked = f"Looked at: columns {used}. Searched for identifiers alone: {ignored}."
     left_out = sum(sum(some.values()) for some in reading.left_out.values())
     lacking = [
@@ -61,10 +61,6 @@ def account(findings: Findings, material: Material) -> list[Line]:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _broken(findings: Findings, promise: str) -> int:
