@@ -16,6 +16,7 @@ from tests.once import what_is_met_is_seen_without_asking  # noqa: F401 - a fixt
 MOST = 5
 """Features in one contract."""
 PARTS = 8
+"""So many tests share the contracts."""
 
 
 def test_the_page_says_which_pairs_a_contract_keeps_and_why_it_refuses_the_others():
@@ -33,7 +34,7 @@ def test_every_pair_that_is_kept_stands_in_a_contract():
 @pytest.mark.slow("releases a series of each contract")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_features_together_keep_every_promise(part, monkeypatch):
-    """Of the contracts in which every pair stands, each eighth one."""
+    """One in eight of the contracts in which every pair stands."""
     monkeypatch.delenv("REPUBLISH_KEY", raising=False)
     for together in covering(MOST)[part::PARTS]:
         people, releases = (40, 3) if together.takes_a_home else (12, 4)

@@ -1,7 +1,7 @@
 """Minimum people: how many a person is among in a release, whatever is known of its counterfeits.
 
-It is about each release by itself. A group {a, b, c} has people with a and b and a counterfeit with c, and
-later people with a and c and a counterfeit with b: readers who know what counterfeits have are certain of a.
+It is about each release by itself. Suppose that a person's group has the values a, b and c in two releases,
+and that its counterfeit has c in the first and b in the second: whoever knows that is certain of a.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ read the published tables and the secret linkage, and looked for
   in too many of them.
 
 A release that republish refuses counts as refused, and the series goes on without it (in a home, it ends).
-Then another one of twice the people is released, until one of them is released to its end. The same code
-convicts a publisher who forgets the earlier releases.
+Then a series with twice as many people is released, and so on, until one of them has no refusal. The same
+code convicts a publisher who forgets the earlier releases.
 
 |feature|pairs|releases|people or rows|releases refused|promises broken|
 |-|-:|-:|-:|-:|-:|

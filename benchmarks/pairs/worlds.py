@@ -104,9 +104,9 @@ def release_series(together: Together, seed: int, people: int, releases: int = R
 
 
 def release_without_refusals(together: Together, seed: int, people: int, releases: int = RELEASES) -> Told:
-    """Release series of more and more people, until one is released to its end, and tell of all.
+    """Release series, each of twice as many people, until one has no refusal, and tell of all of them.
 
-    Small tables are refused where too many people have one value, and what is refused was not tried.
+    A small table is refused if too many people have one value, and then the features were not tried.
 
     Parameters
     ----------

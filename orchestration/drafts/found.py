@@ -259,13 +259,13 @@ def _first_of(folder: Path) -> Path:
 
 
 def _refuse_a_row_for_names(table: pl.DataFrame, file: Path) -> None:
-    """Raise SnapshotError of a file without a line of names: its first person would be one."""
+    """Raise SnapshotError if a file has no line of names: its first person would be taken for the names."""
     text = [column for column in table if column.dtype == pl.String and column.name.strip()]
     among = sum((column.alias("").str.strip_chars() == column.name.strip()).any() for column in text)
     if among > 1 and among * 2 >= table.width:
         raise SnapshotError(
-            f"{file}: {among} of the {table.width} names in its first line stand below themselves, too: it"
-            " seems to be a row. Write a line with the names of the columns above it"
+            f"{file}: {among} of the {table.width} names in its first line are values of their own columns,"
+            " too: that line seems to be a row. Put a line with the names of the columns above it"
         )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 NUMBER = r"(\d+(?:[.,]\d{1,2})?)"
 """Without thousands, which three decimals may be."""
 UNIT = r"(?: (?:years?|yrs?|ans?|jahren?|años?|anni|anos?|jaar))?"
-"""What ages are counted in."""
+"""Words for years, after an age."""
 ABOVE = (
     r"^(?:>|over|above|more than|older than|über|mehr als|älter als|plus de|más de|oltre|più di|mais de"
     r"|meer dan)"

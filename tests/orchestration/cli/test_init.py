@@ -104,7 +104,10 @@ def test_a_file_without_a_line_of_names_is_refused_and_nobody_is_taken_for_one(r
     (file := tmp_path / "2024-01-01.csv").write_text(table)
     code, _, (said,) = republish("init", file, "--yes")
     assert code == 2
-    assert "3 of the 4 names in its first line stand below themselves, too: it seems to be a row" in said
+    assert (
+        "3 of the 4 names in its first line are values of their own columns, too: that line seems to be a row"
+        in said
+    )
     assert ILL[0] not in said
     file.write_text(f"person,years,side,ill\n{table}")
     assert republish("init", file, "--yes", "--sensitive", "ill")[0] == 0
