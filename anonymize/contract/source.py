@@ -7,9 +7,10 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote
 
+import polars as pl
 from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr, field_validator, model_validator
 
 from republish.anonymize.contract.scalars import (
@@ -29,11 +30,14 @@ TIME_PARTS = ("%H", "%M", "%S", "%f")
 NOT_FOR_TABLES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
 CSV = tuple(f".{kind}{packed}" for kind in ("csv", "tsv") for packed in ("", ".gz", ".zst"))
 """Endings of text files, as they are or compressed; a .tsv has tabs between its columns."""
-LABELLED = (".sas7bdat", ".sav", ".dta")
+LABELLED = (".sas7bdat", ".sav", ".dta", ".por")
 """Endings of files whose codes may have labels."""
-TYPED = (".parquet", ".xlsx", *LABELLED, ".xpt")
+WORKBOOK = ".xlsx"
+TYPED = (".parquet", WORKBOOK, *LABELLED, ".xpt")
 """Endings of files whose columns have types."""
-EACH_FILE = tuple(f"*{ending}" for ending in (*TYPED, *CSV))
+FIXED_WIDTH = (".dat", ".txt", ".asc", ".fwf", ".prn")
+"""Endings of text files without separators: what stands where is declared (`widths`)."""
+EACH_FILE = tuple(f"*{ending}" for ending in (*TYPED, *CSV, *FIXED_WIDTH))
 """In place of a file's name: every file of the folder that ends so."""
 DATE = re.compile(r"\{release(?::([^{}]*))?\}")
 """Where the release's date stands in a path, and how: as YYYY-MM-DD, or as `{release:%Y%m}` says."""
@@ -52,6 +56,8 @@ STORES = ("s3", "gs", "az")
 """Object stores: of Amazon and others who speak its language, of Google, of Azure."""
 NO_DATABASE = "duckdb:"
 """The dsn of a query that reads files, and no database."""
+DATABASE_FILES = ("duckdb:///", "sqlite:///")
+"""How the dsn of a database that is a file begins."""
 FORMATS = ("delta", "iceberg")
 """Table formats that keep earlier versions."""
 
@@ -73,6 +79,17 @@ class Written(Declaration):
     """What stands for a value that is missing."""
     bounds: dict[StrictStr, Number] | None = Field(default=None, exclude_if=lambda words: words is None)
     """What stands among numbers for all beyond one, and the number that it is read as."""
+    zone: StrictStr | None = Field(default=None, exclude_if=_is_none)
+    """The time zone whose midnights are dates, of moments in UTC: `Europe/Berlin`."""
+
+    @field_validator("zone")
+    @classmethod
+    def _check_zone(cls, zone: str | None) -> str | None:
+        try:
+            pl.Series([dt.datetime(2000, 1, 1, tzinfo=dt.UTC)], dtype=pl.Datetime(time_zone=zone))
+        except pl.exceptions.PolarsError:
+            raise ValueError(f"{shown(zone)} is no time zone that is known: Europe/Berlin is one") from None
+        return zone
 
     @field_validator("date_format")
     @classmethod
@@ -142,10 +159,17 @@ class FileSource(Dialect):
     columns: dict[Label, Written] = Field(default_factory=dict)
     """Columns that are written in another way than the rest."""
     names: dict[Label, Label] = Field(default_factory=dict, exclude_if=lambda names: not names)
-    """What the source calls columns of the contract that have another name there: `{born: Birth_Date}`. Not
-    for files of statistics programs."""
+    """What the source calls columns of the contract that have another name there. Not for files of statistics
+    programs."""
     final_newline: StrictBool = Field(default=True, exclude_if=lambda is_there: is_there)
     """Whether a CSV file without a line end after its last line is refused."""
+    widths: dict[Label, StrictStr] = Field(default_factory=dict, exclude_if=lambda widths: not widths)
+    """Of a text file without separators, from which letter of a line to which each column is."""
+    sheet: StrictStr | None = Field(default=None, exclude_if=_is_none)
+    """The sheet of a workbook that is read, by its name; the first without it."""
+    header_row: Annotated[StrictInt, Field(ge=1)] | None = Field(default=None, exclude_if=_is_none)
+    """The row of a workbook's sheet that has the headings, counted from 1; without it, the first that has
+    anything."""
     labels: StrictBool = Field(default=False, exclude_if=lambda is_read: not is_read)
     """Whether the labels of a statistics file are read in place of its codes, in categories and sensitive
     columns."""
@@ -180,6 +204,49 @@ class FileSource(Dialect):
         return self
 
     @model_validator(mode="after")
+    def _check_widths(self) -> Self:
+        has_none = self.path.endswith(FIXED_WIDTH)
+        if self.widths and not has_none:
+            raise ValueError(
+                f"widths: are of files that end in {', '.join(FIXED_WIDTH)} alone: leave them out"
+            )
+        if has_none and not self.widths:
+            raise ValueError(
+                "path: nothing says which letters of a line are which column: write widths: {person: 1-6,"
+                " age: 7-9}; if something stands between columns, call the file .csv and say it as separator"
+            )
+        self.places()
+        return self
+
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Of a file without separators, where each column begins in a line, from 0 on, and its letters.
+
+        Raises ValueError if a column is none, or none is where it is said to be.
+
+        Examples
+        --------
+        >>> FileSource(path="people.dat", widths={"person": "1-6", "sex": "10-10"}).places()
+        {'person': (0, 6), 'sex': (9, 1)}
+        """
+        found = {}
+        for name, said in self.widths.items():
+            match = re.fullmatch(r"([1-9]\d{0,5})-([1-9]\d{0,5})", said)
+            first, last = map(int, match.groups()) if match else (1, 0)
+            if last < first:
+                raise ValueError(
+                    f"widths: {name}: must be from which letter to which, 7-9, not {shown(said)}"
+                )
+            found[name] = (first - 1, last - first + 1)
+        return found
+
+    @model_validator(mode="after")
+    def _check_sheet(self) -> Self:
+        for key in ("sheet", "header_row"):
+            if getattr(self, key) is not None and not self.path.endswith(WORKBOOK):
+                raise ValueError(f"{key}: is of files that end in {WORKBOOK} alone: leave it out")
+        return self
+
+    @model_validator(mode="after")
     def _check_labels(self) -> Self:
         if self.labels and not self.path.endswith(LABELLED):
             raise ValueError(f"labels are in files that end in {', '.join(LABELLED)} alone: leave it out")
@@ -200,8 +267,8 @@ class FileSource(Dialect):
     @field_validator("path")
     @classmethod
     def _check_path(cls, path: str) -> str:
-        if not path.endswith((*TYPED, *CSV)):
-            raise ValueError(f"must end in {', '.join((*TYPED, *CSV))}")
+        if not path.endswith((*TYPED, *CSV, *FIXED_WIDTH)):
+            raise ValueError(f"must end in {', '.join((*TYPED, *CSV, *FIXED_WIDTH))}")
         for written in DATE.findall(path):
             two = {_dated(f"{{release:{written}}}", date) for date in ("2000-01-01", "2011-12-31")}
             if written and len(two) == 1:
@@ -215,16 +282,16 @@ class QuerySource(Declaration):
     """Snapshots that a database answers with."""
 
     dsn: StrictStr
-    """`duckdb:///file` (relative to the contract), `duckdb:` for a query that reads files alone, or
-    `postgresql://user@host/database`, and no password."""
+    """`duckdb:///file` or `sqlite:///file` (relative to the contract), `duckdb:` for a query that reads files
+    alone, or `postgresql://user@host/database`, and no password."""
     query: StrictStr
     """One SELECT; `:release` in it stands for the release's date."""
 
     @field_validator("dsn")
     @classmethod
     def _check_dsn(cls, dsn: str) -> str:
-        if dsn != NO_DATABASE and not dsn.startswith(("duckdb:///", "postgresql://")):
-            raise ValueError("must start with duckdb:/// or postgresql://, or be duckdb:")
+        if dsn != NO_DATABASE and not dsn.startswith((*DATABASE_FILES, "postgresql://")):
+            raise ValueError(f"must start with {', '.join(DATABASE_FILES)} or postgresql://, or be duckdb:")
         if _has_password(dsn):
             # A manifest states the SHA-256 of the contract: whoever has the rest of it could try passwords.
             raise ValueError(

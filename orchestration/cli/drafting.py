@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typer
 
+from republish.anonymize.contract.source import DATABASE_FILES
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
 from republish.orchestration.cli.terminal import ask
 from republish.orchestration.cli.terminal import out as terminal
@@ -40,9 +41,7 @@ from republish.orchestration.drafts.roles import (
 from republish.orchestration.storage.scratch import scratch_folder
 from republish.orchestration.storage.store import write_together
 
-DATABASES = ("duckdb:", "postgresql:")
-FILE = "duckdb:///"
-"""What a dsn of a database in a file begins with."""
+DATABASES = ("duckdb:", "sqlite:", "postgresql:")
 
 
 def write_draft(
@@ -203,9 +202,11 @@ def _asked_for_more(roles: Roles) -> Roles:
 
 def _relative_to(found: FoundTable, folder: Path) -> FoundTable:
     """The table with its path, or its database's file, as a contract in this folder has it."""
-    key, before = ("path", "") if "path" in found.source else ("dsn", FILE)
+    key = "path" if "path" in found.source else "dsn"
     place = str(found.source[key])
-    if not place.startswith(before) or Path(place.removeprefix(before)).is_absolute():
+    begins = [""] if key == "path" else [one for one in DATABASE_FILES if place.startswith(one)]
+    before = begins[0] if begins else place
+    if not begins or Path(place.removeprefix(before)).is_absolute():
         return found
     path = os.path.relpath(found.folder.resolve() / place.removeprefix(before), folder.resolve())
     return replace(found, source={**found.source, key: before + path}, folder=folder)

@@ -15,7 +15,8 @@ def init(
         str,
         typer.Argument(
             metavar="FILE-or-DSN",
-            help="A file of people, a folder of dated ones, or a database: postgresql://…, duckdb:///FILE.",
+            help="A file of people, a folder of dated ones, or a database: postgresql://…, duckdb:///FILE,"
+            " sqlite:///FILE.",
         ),
     ],
     identifier: Annotated[

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from republish.anonymize.columns import exactly
 from republish.anonymize.contract import QuerySource
-from republish.anonymize.contract.source import CSV, TYPED
+from republish.anonymize.contract.source import CSV, FIXED_WIDTH, TYPED
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
 from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together, with_labels
 from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
@@ -37,11 +37,11 @@ RELABELLED = "Codes have other labels in later files: labels are read in place o
 NAMED = 5
 """So many files that are not looked at are named."""
 WAYS = {
-    ".por": "pyreadstat.read_por reads it: write the table as .parquet",
-    ".sqlite .sqlite3 .db": "write one of its tables as CSV (sqlite3 -header -csv {name} 'SELECT * FROM …')",
-    ".dat .fwf .asc .prn": "if its columns have fixed widths, a program has to cut them (pandas.read_fwf); if"
-    " something stands between them, name it .csv and say so as source.separator",
-    ".txt .tab": "if something stands between its columns, name it .csv, or .tsv if that is a tab",
+    " ".join(
+        FIXED_WIDTH
+    ): "if something stands between its columns, name it .csv, or .tsv if that is a tab; if"
+    " its columns have fixed widths, write the contract by hand, and these as source.widths",
+    ".tab": "name it .tsv",
     ".xls .xlsb .xlsm .ods .numbers": "save its first sheet as .xlsx",
     ".json .jsonl .ndjson": "DuckDB reads it: republish init duckdb: --query"
     " \"SELECT * FROM read_json('{name}')\"",
@@ -56,6 +56,8 @@ TABLES = (
     " WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1, 2"
 )
 """What a database is asked for the names of its tables."""
+OF_SQLITE = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'"
+"""The same, of SQLite."""
 
 
 @dataclass(frozen=True)
@@ -154,17 +156,19 @@ def in_files(file: Path) -> FoundTable:
     )
 
 
-def _is_database(file: Path) -> bool:
-    """Whether a file is one of DuckDB."""
+def _database(file: Path) -> str | None:
+    """How the dsn of a file begins that is a database; None of others."""
     with file.open("rb") as stream:
-        return stream.read(12)[8:] == b"DUCK"
+        begin = stream.read(16)
+    is_of = {"duckdb:///": begin[8:12] == b"DUCK", "sqlite:///": begin == b"SQLite format 3\0"}
+    return next((dsn for dsn, is_it in is_of.items() if is_it), None)
 
 
 def _refuse_other_kind(file: Path) -> None:
     """Raise SnapshotError, with how to get there, of a file that can't be a source of one table."""
-    if _is_database(file):
+    if (dsn := _database(file)) is not None:
         raise SnapshotError(
-            f"{file}: is a database, and no file of one table: name it duckdb:///{file.absolute()}"
+            f"{file}: is a database, and no file of one table: name it {dsn}{file.absolute()}"
         )
     if file.name.endswith((*TYPED, *CSV)):
         return
@@ -194,7 +198,8 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
     """
     release, where = today(), dsn
     if query is None:
-        asked = _answer(_source(dsn, TABLES), release, folder, "the database")
+        listed = OF_SQLITE if dsn.startswith("sqlite:") else TABLES
+        asked = _answer(_source(dsn, listed), release, folder, "the database")
         names = [".".join(map(_quoted, row)) for row in asked.rows()]
         if len(names) != 1:
             there = f"there are {', '.join(map(as_data, names[:10]))}" if names else "there is none"
@@ -211,7 +216,7 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
             "The query answers the same for each release. Write :release for its date, as in WHERE day ="
             " :release, to go on after the first."
         )
-    name = Path(where).stem if dsn.startswith("duckdb:") else where.rpartition("/")[2]
+    name = Path(where).stem if not dsn.startswith("postgresql:") else where.rpartition("/")[2]
     tables = {release: table}
     return FoundTable(
         name or "people",

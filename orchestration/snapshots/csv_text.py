@@ -44,7 +44,7 @@ class CsvText:
             If there is no header, or it can't be read in one way only.
         """
         self._where, self._separator, self.header = where, separator, []
-        self._blocks, self._is_whole = _blocks(file, encoding, where), False
+        self._blocks, self._is_whole = blocks(file, encoding, where), False
         self._unread, self._width, self._lines, self._is_ended = b"", 0, 0, False
         content, records = self._take(1)
         first = pl.read_csv(
@@ -80,11 +80,7 @@ class CsvText:
     def refuse_open_end(self) -> None:
         """Raise SnapshotError if the last line has no end: it may be cut off within its last field."""
         if not self._is_ended:
-            raise SnapshotError(
-                f"{self._where}: its last line has no line end, as in a file that is still being written."
-                " Wait until it is complete; if the program that writes it never ends the last line, say so:"
-                " source.final_newline: false"
-            )
+            raise open_end(self._where)
 
     def _table(self, content: bytes, records: int) -> pl.DataFrame:
         # Under their positions: polars gives some names, those with a quotation mark say, another form.
@@ -163,7 +159,16 @@ class CsvText:
         return SnapshotError(f"{self._where}: {said[fault]}")
 
 
-def _blocks(file: BinaryIO, encoding: str, where: str) -> Iterator[bytes]:
+def open_end(where: str) -> SnapshotError:
+    """The error of a text whose last line may have been cut off."""
+    return SnapshotError(
+        f"{where}: its last line has no line end, as in a file that is still being written. Wait until it is"
+        " complete; if the program that writes it never ends the last line, say so: source.final_newline:"
+        " false"
+    )
+
+
+def blocks(file: BinaryIO, encoding: str, where: str) -> Iterator[bytes]:
     """A text in UTF-8, a block at a time, without the mark that some programs put first."""
     is_utf_8 = codecs.lookup(encoding).name == "utf-8"
     decoder, begin, is_first = codecs.getincrementaldecoder(encoding)(), b"", True
@@ -184,7 +189,7 @@ def _blocks(file: BinaryIO, encoding: str, where: str) -> Iterator[bytes]:
         yield text.removeprefix(codecs.BOM_UTF8) if is_utf_8 and is_first else text
         if not block:
             return
-        is_first = False
+        is_first = is_first and not text
 
 
 def _refuse_other_separator(header: list[str], wanted: Collection[str], where: str) -> None:

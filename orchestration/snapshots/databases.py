@@ -1,4 +1,4 @@
-"""Databases as sources: DuckDB files and PostgreSQL servers, asked to read only.
+"""Databases as sources: files of DuckDB and SQLite, and PostgreSQL servers, asked to read only.
 
 What a database says of a failure may quote a person's value, or a password from the dsn. Of what it says
 about data, its own words and the query's names are passed on, and no value.
@@ -22,13 +22,16 @@ import duckdb
 import pyarrow as pa
 
 from republish.anonymize.contract import NO_DATABASE, QuerySource
+from republish.anonymize.contract.source import DATABASE_FILES
 from republish.anonymize.errors import SnapshotError
 from republish.orchestration.processes import begin_process
 from republish.orchestration.snapshots.arrow import Answer
 from republish.orchestration.snapshots.files import check_file
+from republish.orchestration.snapshots.sqlite_file import QueryError, sqlite_answer
 from republish.orchestration.storage.scratch import spill_folder
 from republish.orchestration.storage.statements import statement
 
+SQLITE = DATABASE_FILES[1]
 CONNECT_SECONDS = 10
 THERE_IS_NONE = "there is no such database; correct source.dsn in the contract, or put it there"
 BATCH = 100_000
@@ -69,7 +72,10 @@ def ask(
     else:
         if file is not None:
             check_file(file, where, THERE_IS_NONE)
-        parts = _ask_duckdb(file, bound, asked, query, folder, where)
+        if file is not None and source.dsn.startswith(SQLITE):
+            parts = _ask_sqlite(file, query, asked, release, where)
+        else:
+            parts = _ask_duckdb(file, bound, asked, query, folder, where)
     return Answer(next(parts), parts)
 
 
@@ -118,10 +124,9 @@ class _NoSuchFile(SnapshotError):
 
 
 def database_file(source: QuerySource, folder: Path) -> Path | None:
-    """The file of a DuckDB database; None of a server's, and of a query that reads files alone."""
-    if not source.dsn.startswith("duckdb:///"):
-        return None
-    return folder / source.dsn.removeprefix("duckdb:///")
+    """The file of a database; None of a server's, and of a query that reads files alone."""
+    begin = next((begin for begin in DATABASE_FILES if source.dsn.startswith(begin)), None)
+    return None if begin is None else folder / source.dsn.removeprefix(begin)
 
 
 def place_of(source: QuerySource, folder: Path) -> str:
@@ -289,6 +294,16 @@ def _tell_answer(folder: Path, file: Path | None, bound: str, around: str, asked
         return
 
 
+def _ask_sqlite(file: Path, query: str, around: str, release: str, where: str) -> Generator[Part]:
+    try:
+        yield from sqlite_answer(file, _without_end(query), around, release)
+    except QueryError as error:
+        reason = _sqlite_reason(str(error), query)
+    else:
+        return
+    raise SnapshotError(f"{where}: {reason}")
+
+
 def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Generator[Part]:
     """Ask a PostgreSQL server.
 
@@ -356,6 +371,16 @@ def _missing_file(error: duckdb.Error) -> str | None:
     """The file, or the pattern of files, that a query reads and that is not there; None of other errors."""
     found = re.search(r'match the pattern "([^"]*)"', str(error).splitlines()[0])
     return found[1] if found and isinstance(error, duckdb.IOException) else None
+
+
+def _sqlite_reason(said: str, query: str) -> str:
+    if "file is not a database" in said or "malformed" in said:
+        return "is no SQLite file that can be read, or a part of one; deliver it again"
+    if "is locked" in said:
+        return "is open elsewhere for writing; try again when that is done"
+    if any(words in said for words in ("prohibited", "not authorized", "one statement")):
+        return f"the query must be one SELECT that only reads; {_CORRECT}"
+    return f"the query fails: {without_values(said, query, is_fixed=True)}; {_TRY}"
 
 
 def _postgresql_reason(said: str, state: str, query: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -19,8 +19,10 @@ from republish.anonymize.errors import SnapshotError
 from republish.orchestration.limits import Footer, check, check_parquet, limits
 from republish.orchestration.snapshots.arrow import uuid_text
 from republish.orchestration.snapshots.csv_text import CsvText, positions
+from republish.orchestration.snapshots.fixed_width import FixedWidthText
 from republish.orchestration.snapshots.labels import Codes
 from republish.orchestration.snapshots.program_files import PROGRAMS, read_program_file
+from republish.orchestration.snapshots.sheet_size import FIRST_SHEET, Sheet
 from republish.orchestration.storage.objects import Stored, objects_below, stored
 from republish.orchestration.storage.pages import is_decodable
 
@@ -130,6 +132,8 @@ def open_file(
     separator: str = ",",
     encoding: str = "utf-8",
     final_newline: bool = False,
+    places: Mapping[str, tuple[int, int]] | None = None,
+    sheet: Sheet = FIRST_SHEET,
     codes: Codes | None = None,
 ) -> OpenedFile:
     """Open a file of people.
@@ -148,7 +152,11 @@ def open_file(
     separator, encoding
         How a CSV file is written. Its columns are text: an identifier's leading zeros are a part of it.
     final_newline
-        Whether the last line of a CSV file must have an end.
+        Whether the last line of a text file must have an end.
+    places
+        Of a text file without separators, where each column begins in a line, from 0 on, and its letters.
+    sheet
+        Which sheet of a workbook is read.
     codes
         How the codes of a statistics program are read, and where their labels are noted.
 
@@ -169,17 +177,26 @@ def open_file(
     if file.name.endswith(".parquet"):
         return _opened_parquet(source, where, columns, rows)
     if (kind := Path(file.name).suffix) in PROGRAMS:
-        table = read_program_file(source, kind, where, codes or Codes(), columns)
+        table = read_program_file(source, kind, where, codes or Codes(), columns, sheet)
         chosen = [table.columns[at] for at in positions(table.columns, columns)]
         read = table.select(exactly(*chosen)) if chosen else pl.DataFrame()
         return OpenedFile(where, table.columns, read.schema, map(ReadPiece, (read.clear(), read)))
     packed = PACKED.get(kind)
-    with _csv_text(source, where, columns, separator, encoding, packed) as text:
+
+    @contextmanager
+    def opened() -> Iterator[CsvText | FixedWidthText]:
+        with _damaged(where, "CSV"), opened_bytes(source, packed) as content:
+            if places:
+                yield FixedWidthText(content, where, columns, places, encoding)
+            else:
+                yield CsvText(content, where, columns, separator, encoding)
+
+    with opened() as text:
         header = text.header
     schema = pl.Schema({header[at]: pl.String() for at in positions(header, columns)})
 
     def pieces() -> Iterator[ReadPiece]:
-        with _csv_text(source, where, columns, separator, encoding, packed) as text:
+        with opened() as text:
             yield from map(ReadPiece, text.rows(rows or AT_A_TIME))
             if final_newline:
                 text.refuse_open_end()
@@ -221,19 +238,6 @@ def _damaged(where: str, kind: str) -> Iterator[None]:
         raise SnapshotError(
             f"{where}: is no {kind} file that can be read, or a part of one; deliver it again"
         ) from None
-
-
-@contextmanager
-def _csv_text(
-    source: Path | bytes,
-    where: str,
-    columns: Collection[str] | None,
-    separator: str,
-    encoding: str,
-    packed: str | None,
-) -> Iterator[CsvText]:
-    with _damaged(where, "CSV"), opened_bytes(source, packed) as content:
-        yield CsvText(content, where, columns, separator, encoding)
 
 
 @contextmanager

@@ -48,6 +48,7 @@ def plainly(table: pl.DataFrame, schema: Table, source: Dialect) -> pl.DataFrame
 
     It has its own column names. Columns with types lose what stands for no value, and are else as they are.
     """
+    table = table.with_columns(_in_their_zones(table, schema, source))
     texts = {
         name: read_bounds(text, _read(text, kind, written), written.bounds or {}).alias(name)
         for name, text, kind, written in _texts(table, schema, source)
@@ -85,6 +86,20 @@ def refuse_ambiguous_numbers(counted: Sequence[pl.DataFrame]) -> None:
                 f"{where}: {pointed:,} of {rows:,} rows can be read in two ways, as 3.575 can: with decimals,"
                 " or as thousands; write decimal: '.' or thousands: '.' under source in the contract"
             )
+
+
+def _in_their_zones(table: pl.DataFrame, schema: Table, source: Dialect) -> Iterator[pl.Series]:
+    """Moments that are meant as dates, as clocks of the declared time zone show them."""
+    for name in (one.name for _, one in schema.attributes() if one.kind == "date"):
+        zone = source.written(name).zone
+        if zone is not None and isinstance(table.schema.get(name), pl.Datetime):
+            yield _local(entries(table, name), zone).alias(name)
+
+
+def _local(moments: pl.Series, zone: str) -> pl.Series:
+    """Moments, in UTC where they have no time zone, as clocks of a zone show them."""
+    zoned = moments if moments.dtype.time_zone else moments.dt.replace_time_zone("UTC")  # type: ignore[attr-defined]
+    return zoned.dt.convert_time_zone(zone).dt.replace_time_zone(None)
 
 
 def _typed(
@@ -181,7 +196,7 @@ def _read(text: pl.Series, kind: str | None, written: Written) -> pl.Series:
     if kind == "number" and (written.decimal or written.thousands):
         return _numbers(text, written)
     if kind == "date" and written.date_format:
-        return _dates(text, written.date_format)
+        return _dates(text, written)
     return text
 
 
@@ -196,11 +211,13 @@ def _numbers(text: pl.Series, written: Written) -> pl.Series:
     ).to_series()
 
 
-def _dates(text: pl.Series, date_format: str) -> pl.Series:
+def _dates(text: pl.Series, written: Written) -> pl.Series:
+    date_format, zone = written.date_format or "", written.zone
     stamps = (
         text.str.to_datetime(date_format, strict=False)
         if "%H" in date_format
         else text.str.to_date(date_format, strict=False).cast(pl.Datetime)
     )
+    stamps = stamps if zone is None else _local(stamps, zone)
     plain = pl.when(stamps.dt.date().cast(pl.Datetime) == stamps).then(stamps.dt.to_string("%Y-%m-%d"))
     return pl.select(pl.coalesce(plain, pl.when(text.is_not_null()).then(pl.lit(UNREADABLE)))).to_series()

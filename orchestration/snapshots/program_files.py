@@ -15,14 +15,14 @@ from typing import Any
 
 import polars as pl
 
-from republish.anonymize.errors import SnapshotError
+from republish.anonymize.errors import SnapshotError, as_data
 from republish.orchestration.limits import BYTES, check, limits
 from republish.orchestration.snapshots.labels import Codes, as_codes, labels_of
 from republish.orchestration.snapshots.program_dates import shown_as_moments, with_dates
 from republish.orchestration.snapshots.sheet_cells import odd_cells, refuse_odd_cells
-from republish.orchestration.snapshots.sheet_size import Size, sheet_size
+from republish.orchestration.snapshots.sheet_size import FIRST_SHEET, Sheet, Size, sheet_size
 
-STATISTICS = {".sas7bdat": "sas7bdat", ".xpt": "xport", ".sav": "sav", ".dta": "dta"}
+STATISTICS = {".sas7bdat": "sas7bdat", ".xpt": "xport", ".sav": "sav", ".dta": "dta", ".por": "por"}
 """Files of statistics programs, and the end of the name of pyreadstat's function for each."""
 LIBRARIES = {".xlsx": "fastexcel", **dict.fromkeys(STATISTICS, "pyreadstat")}
 """What reads each kind of file."""
@@ -35,16 +35,22 @@ EXTRAS = {"fastexcel": "excel", "pyreadstat": "statistics"}
 
 
 def read_program_file(
-    source: Path | bytes, kind: str, where: str, codes: Codes, wanted: Collection[str] | None = None
+    source: Path | bytes,
+    kind: str,
+    where: str,
+    codes: Codes,
+    wanted: Collection[str] | None = None,
+    sheet: Sheet = FIRST_SHEET,
 ) -> pl.DataFrame:
-    """A spreadsheet's first sheet, or the table of a statistics program, with codes as `codes` has them.
+    """A sheet of a workbook, or the table of a statistics program, with codes as `codes` has them.
 
     No cell of the columns that are `wanted` (None: of all) may have an error, or a formula without a result.
 
     Raises
     ------
     SnapshotError
-        If its library is not installed, it can't be read, or its labels can't be told apart.
+        If its library is not installed, it can't be read, has no such sheet, or its labels can't be told
+        apart.
     LimitError
         If it has more rows or columns than are read.
     """
@@ -58,14 +64,18 @@ def read_program_file(
             f"{where}: a {kind} file is read by {library}, which is not installed: pip install"
             f" 'republish[{EXTRAS[library]}]', or deliver it as .parquet or .csv"
         ) from None
-    size = sheet_size if library == "fastexcel" else partial(_stated, reader)
-    with _readable(where, kind):
-        found = size(source, kind)
-    _check_size(where, found)
     if library == "fastexcel":
         with _readable(where, kind):
-            table, names, heads = _sheet(reader, source)
-            cells = odd_cells(source)
+            found, named = sheet_size(source, sheet.name), reader.read_excel(_opened(source)).sheet_names
+        if sheet.name is not None and sheet.name not in named:
+            raise SnapshotError(
+                f"{where}: has no sheet {as_data(sheet.name)}; it has {', '.join(map(as_data, named))}:"
+                " correct source.sheet"
+            )
+        _check_size(where, found)
+        with _readable(where, kind):
+            table, names, heads = _sheet(reader, source, sheet)
+            cells = odd_cells(source, sheet.name)
         if twice := [name for name, often in Counter(heads).items() if often > 1 and _is(name, wanted)]:
             raise SnapshotError(
                 f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
@@ -73,6 +83,9 @@ def read_program_file(
         refuse_odd_cells(cells, names, wanted, table.height, where)
         _check_size(where, Size(table.height, table.width))
         return _plain(table)
+    with _readable(where, kind):
+        found = _stated(reader, source, kind)
+    _check_size(where, found)
     return _statistics(reader, source, kind, where, codes)
 
 
@@ -99,18 +112,24 @@ def _is(name: Any, wanted: Collection[str] | None) -> bool:
     return name is not None and (wanted is None or name in wanted)
 
 
+def _opened(source: Path | bytes) -> bytes | str:
+    return source if isinstance(source, bytes) else str(source)
+
+
 def _sheet(
-    fastexcel: Any, source: Path | bytes
+    fastexcel: Any, source: Path | bytes, sheet: Sheet
 ) -> tuple[pl.DataFrame, list[tuple[int, str]], tuple[Any, ...]]:
-    """The table of the first sheet, its columns with their numbers in the sheet, and its headings.
+    """The table of a sheet, its columns with their numbers in the sheet, and its headings.
 
     The library calls a second column of one name otherwise.
     """
-    book = fastexcel.read_excel(source if isinstance(source, bytes) else str(source))
-    sheet = book.load_sheet(0, schema_sample_rows=None)
-    names = [(one.absolute_index + 1, one.name) for one in sheet.selected_columns]
-    heads = pl.DataFrame(book.load_sheet(0, header_row=None, n_rows=1, dtypes="string"))
-    return pl.DataFrame(sheet), names, heads.row(0) if heads.height else ()
+    book, which = fastexcel.read_excel(_opened(source)), 0 if sheet.name is None else sheet.name
+    row = 0 if sheet.header_row is None else sheet.header_row - 1
+    read = book.load_sheet(which, header_row=row, schema_sample_rows=None)
+    names = [(one.absolute_index + 1, one.name) for one in read.selected_columns]
+    above = {"skip_rows": row} if row else {}
+    heads = pl.DataFrame(book.load_sheet(which, header_row=None, n_rows=1, dtypes="string", **above))
+    return pl.DataFrame(read), names, heads.row(0) if heads.height else ()
 
 
 def _reader(pyreadstat: Any, source: Path | bytes, kind: str) -> Callable[..., tuple[Any, Any]]:
@@ -180,7 +199,7 @@ def _reasons(
         gaps = [name for name in gaps if name in declared]
     else:
         gaps = [name for name in gaps if table.schema[name] != pl.String]
-    if kind == ".xpt" or not gaps:
+    if kind in (".xpt", ".por") or not gaps:  # nobody can tell the reasons of these
         return {}
     given, about = read(
         usecols=gaps, user_missing=True, disable_datetime_conversion=True, output_format="dict"

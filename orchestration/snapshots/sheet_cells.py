@@ -10,7 +10,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from republish.anonymize.errors import SnapshotError
-from republish.orchestration.snapshots.sheet_size import AT_A_TIME, COLUMN, first_sheet, number_of_column
+from republish.orchestration.snapshots.sheet_size import AT_A_TIME, COLUMN, files_of_sheet, number_of_column
 
 ERROR = re.compile(
     rb"""<(?:\w+:)?c(?P<at>\s[^>]*\bt=["']e["'][^>]*)>"""
@@ -31,15 +31,15 @@ Cells = dict[int, Counter[str]]
 """By column, counted from 1: how many of its cells have which error, or no result."""
 
 
-def odd_cells(source: Path | bytes) -> Cells:
-    """The cells of a workbook's first sheet that have an error, or a formula without a stored result.
+def odd_cells(source: Path | bytes, name: str | None = None) -> Cells:
+    """The cells of a sheet (its `name`; None: the first) with an error, or a formula without a stored result.
 
     Raises BadZipFile, KeyError or another error of `zipfile` if it is no workbook.
     """
     found: Cells = {}
     with ZipFile(source if isinstance(source, Path) else BytesIO(source)) as book:
-        for name in first_sheet(book):
-            with book.open(name) as sheet:
+        for file in files_of_sheet(book, name):
+            with book.open(file) as sheet:
                 text = b""
                 while part := sheet.read(AT_A_TIME):
                     text += part

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
+from html import unescape
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -17,6 +18,8 @@ WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 COLUMN = re.compile(rb"""\sr=["']([A-Za-z]{1,7})\d""")
 CELL = re.compile(rb"""\sr=["']([A-Za-z]{1,7})(\d{1,18})["']""")
 """A cell's place: letters for its column, then the number of its row."""
+SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^>]*>")
+ATTRIBUTE = re.compile(rb"""[\s:](\w+)=["']([^"']*)""")
 LONGEST = 40
 """Bytes that a cell's place has at most."""
 OF_A_CELL = 32
@@ -35,16 +38,29 @@ class Size:
     """Bytes, as far as anything is known of them."""
 
 
-def sheet_size(source: Path | bytes, _kind: str = ".xlsx") -> Size:
-    """The size of a workbook's first sheet, with the line of its headings, and of all that is unpacked.
+@dataclass(frozen=True)
+class Sheet:
+    """Which sheet of a workbook is read."""
+
+    name: str | None = None
+    """None for the first one."""
+    header_row: int | None = None
+    """The row of the headings, counted from 1; None for the first that has anything."""
+
+
+FIRST_SHEET = Sheet()
+
+
+def sheet_size(source: Path | bytes, name: str | None = None) -> Size:
+    """The size of a workbook's sheet of a name (None: of its first), with its headings, and of all unpacked.
 
     Raises BadZipFile, KeyError or another error of `zipfile` if it is no workbook.
     """
     with ZipFile(source if isinstance(source, Path) else BytesIO(source)) as book:
         unpacked = sum(one.file_size for one in book.infolist())
         columns, rows = set[bytes](), 0
-        for name in first_sheet(book):
-            with book.open(name) as sheet:
+        for file in files_of_sheet(book, name):
+            with book.open(file) as sheet:
                 before = b""
                 while part := sheet.read(AT_A_TIME):
                     text = before + part
@@ -54,16 +70,17 @@ def sheet_size(source: Path | bytes, _kind: str = ".xlsx") -> Size:
     return Size(rows, width, max(unpacked, rows * width * OF_A_CELL))
 
 
-def first_sheet(book: ZipFile) -> list[str]:
-    """The name of the first sheet's file; those of all sheets, if it is not found."""
-    first = re.search(rb"""<(?:\w+:)?sheet\s[^>]*?:id=["']([^"']+)""", book.read(WORKBOOK))
+def files_of_sheet(book: ZipFile, name: str | None = None) -> list[str]:
+    """The file of a workbook's sheet of a name (None: of its first); of all sheets, if it is not found."""
+    sheets = [dict(ATTRIBUTE.findall(sheet)) for sheet in SHEET.findall(book.read(WORKBOOK))]
+    named = [one for one in sheets if name in (None, unescape(one.get(b"name", b"").decode()))]
     for relation in re.findall(rb"<(?:\w+:)?Relationship\s[^>]*>", book.read(RELATIONS)):
-        said = dict(re.findall(rb"""\s(\w+)=["']([^"']*)""", relation))
-        if first is not None and said.get(b"Id") == first[1]:
-            name = posixpath.join("/xl", said.get(b"Target", b"").decode()).lstrip("/")
-            if name in book.namelist():
-                return [name]
-    return [name for name in book.namelist() if name.startswith("xl/worksheets/") and name.endswith(".xml")]
+        said = dict(ATTRIBUTE.findall(relation))
+        if named and said.get(b"Id") == named[0].get(b"id"):
+            file = posixpath.join("/xl", said.get(b"Target", b"").decode()).lstrip("/")
+            if file in book.namelist():
+                return [file]
+    return [file for file in book.namelist() if file.startswith("xl/worksheets/") and file.endswith(".xml")]
 
 
 def _last_row(text: bytes) -> int:

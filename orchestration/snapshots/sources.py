@@ -42,6 +42,7 @@ from republish.orchestration.snapshots.locale_formats import (
     plainly,
     refuse_ambiguous_numbers,
 )
+from republish.orchestration.snapshots.sheet_size import Sheet
 from republish.orchestration.snapshots.tables import read_version, version_at
 from republish.orchestration.snapshots.validation import (
     AT_FAULT,
@@ -511,9 +512,18 @@ def _opened(
     found: list[pl.DataFrame] = []
     for file in files:
         name = where if len(files) == 1 else f"{where}, {file.name}"
-        written = source.model_dump(include={"separator", "encoding"})
-        ends = source.final_newline
-        opened = open_file(file, name, names, rows, **written, final_newline=ends, codes=codes)
+        opened = open_file(
+            file,
+            name,
+            names,
+            rows,
+            separator=source.separator,
+            encoding=source.encoding,
+            final_newline=source.final_newline,
+            places=source.places(),
+            sheet=Sheet(source.sheet, source.header_row),
+            codes=codes,
+        )
         found.append(opened.schema.to_frame())
         if odd := {*found[-1].columns} ^ {*found[0].columns}:
             raise SnapshotError(

@@ -324,7 +324,8 @@ def _hours(moments: pl.Series) -> str:
     hours = " or ".join(f"{time:%H:%M}" for time in times["time"])
     return (
         f"{f'{of_utc}, and ' if is_zoned else ''}all are at {hours}, as midnights of another zone are:"
-        " write days (in a query of duckdb: CAST(… AT TIME ZONE 'Europe/Berlin' AS DATE), say), or "
+        " name it under source (zone: Europe/Berlin, say; in a query of duckdb: CAST(… AT TIME ZONE"
+        " 'Europe/Berlin' AS DATE)), or "
     )
 
 

@@ -109,8 +109,8 @@ def test_a_missing_key_is_named(key):
         (
             "source",
             (
-                "decimal, thousands, date_format, null_values, bounds, separator, encoding, path, columns,"
-                " names, final_newline, labels"
+                "decimal, thousands, date_format, null_values, bounds, zone, separator, encoding, path,"
+                " columns, names, final_newline, widths, sheet, header_row, labels"
             ),
         ),
         ("releases", "first, cron, last, dates"),
@@ -232,7 +232,7 @@ NAMES = "must be an e-mail address or team:name"
 NAMED = f"name is missing; accepted: {', '.join(PRINCIPLES)}"
 TAKEN = "the column {} bears the name of a column of republish's own: rename it in the source"
 ROLES = "the column age has more than one role: identifier, row, quasi-identifier or sensitive"
-TEXT_FILES = ".csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst"
+TEXT_FILES = ".csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, .dat, .txt, .asc, .fwf, .prn"
 OF_THE_CONTRACT = [
     ({"product": "Hospital"}, "product", "Hospital is not accepted; it must match ^[a-z][a-z0-9_]*$"),
     ({"product": "p" * 101}, "product", "must have at most 100 letters, not 101"),
@@ -258,9 +258,22 @@ OF_THE_CONTRACT = [
         "needs {release} in it: each release has a snapshot of its own",
     ),
     (
-        {"source": {"path": "{release}.txt"}},
+        {"source": {"path": "{release}.json"}},
         "source.path",
-        f"must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, .xpt, {TEXT_FILES}",
+        f"must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, .por, .xpt, {TEXT_FILES}",
+    ),
+    (
+        {"source": {"path": "{release}.txt"}},
+        "source",
+        (
+            "path: nothing says which letters of a line are which column: write widths: {person: 1-6, age:"
+            " 7-9}; if something stands between columns, call the file .csv and say it as separator"
+        ),
+    ),
+    (
+        {"source": {"path": "{release}.csv", "zone": "Europe/Nowhere"}},
+        "source.zone",
+        "Europe/Nowhere is no time zone that is known: Europe/Berlin is one",
     ),
     (
         {"source": {"path": "{release:day}.csv"}},
@@ -293,7 +306,7 @@ OF_THE_CONTRACT = [
     (
         {"source": {"dsn": "mysql://x", "query": "SELECT 1"}},
         "source.dsn",
-        "must start with duckdb:/// or postgresql://, or be duckdb:",
+        "must start with duckdb:///, sqlite:/// or postgresql://, or be duckdb:",
     ),
     (
         {"source": {"path": "{release}.csv", "separator": "::"}},

@@ -2,11 +2,13 @@
 
 import json
 import os
+import sqlite3
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 import yaml
 
@@ -19,6 +21,7 @@ from tests.hospital import RELEASES, audited, make, published
 from tests.versioned import date_delta, write_delta, write_iceberg
 
 TWO = RELEASES[:2]
+WIDTH = 40
 QUERY = "SELECT * FROM patients WHERE seen = :release"
 
 
@@ -42,6 +45,30 @@ def in_duckdb(hospital, request):
             people = hospital.snapshot(release)  # noqa: F841 - by its name in the query
             database.execute(f"{verb} SELECT *, DATE '{release}' AS seen FROM people")  # noqa: S608
     return {"dsn": "duckdb:///x.duckdb", "query": QUERY}
+
+
+def in_sqlite(hospital, request):
+    with sqlite3.connect(hospital.folder / "x.sqlite") as database:
+        for release in TWO:
+            people = hospital.snapshot(release).with_columns(seen=pl.lit(release))
+            dates = people.select(pl.col(pl.Date).cast(pl.String))  # SQLite knows no others
+            people = people.with_columns(dates)
+            database.execute(f"CREATE TABLE IF NOT EXISTS patients ({', '.join(people.columns)})")
+            places = ", ".join("?" * people.width)
+            database.executemany(f"INSERT INTO patients VALUES ({places})", people.iter_rows())  # noqa: S608
+    database.close()
+    return {"dsn": "sqlite:///x.sqlite", "query": QUERY}
+
+
+def in_fixed_places(hospital, request):
+    """Without separators: each column as wide as its widest value, and a letter between."""
+    for release in TWO:
+        people = hospital.snapshot(release).cast(pl.String)
+        padded = [one.fill_null("").str.pad_end(WIDTH) for one in people.iter_columns()]
+        lines = pl.DataFrame(padded).select(pl.concat_str(pl.all())).to_series()
+        (hospital.folder / f"{release}.dat").write_text("\n".join([*lines, ""]))
+    widths = {name: f"{WIDTH * at + 1}-{WIDTH * (at + 1)}" for at, name in enumerate(people.columns)}
+    return {"path": "{release}.dat", "widths": widths}
 
 
 def in_postgresql(hospital, request):
@@ -177,7 +204,7 @@ def apart_from_the_contract(home, zone=None):
     "source",
     [
         *(csv, workbooks, of_spss, of_stata, transport_files, of_sas, parts, in_duckdb, delta, iceberg),
-        *(in_a_store, delta_in_s3, delta_in_azure, iceberg_in_s3),
+        *(in_sqlite, in_fixed_places, in_a_store, delta_in_s3, delta_in_azure, iceberg_in_s3),
         pytest.param(in_postgresql, marks=pytest.mark.postgres),
     ],
 )
@@ -187,7 +214,7 @@ def test_two_releases_from_any_source_are_those_from_parquet(source, hospital, h
     expected = apart_from_the_contract(home)
     declare(hospital, source(hospital, request))
     series = make(hospital.series(tmp_path / "other"), *TWO)
-    zone = "UTC" if source in (in_duckdb, in_postgresql) else None
+    zone = "UTC" if source in (in_duckdb, in_sqlite, in_postgresql) else None
     assert apart_from_the_contract(tmp_path / "other", zone) == expected
     assert [stated["release"] for stated in verify_series(series.published_folder)] == list(TWO)
     if source is not in_duckdb:

@@ -789,7 +789,7 @@ def test_a_draft_that_finds_no_room_leaves_nothing_in_the_way_of_the_next(
 
 
 @pytest.mark.parametrize(
-    "ending", [".por", ".sqlite", ".dat", ".xls", ".ods", ".json", ".rds", ".txt", ".zip"]
+    "ending", [".tab", ".sqlite", ".dat", ".xls", ".ods", ".json", ".rds", ".txt", ".zip"]
 )
 def test_a_file_that_is_no_source_is_named_with_the_way_there(tmp_path, ending):
     """Read as CSV, it would have faults of quotation marks and encodings that mean nothing."""

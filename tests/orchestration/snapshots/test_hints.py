@@ -46,7 +46,7 @@ def test_midnights_of_another_zone_are_said_to_be_so(is_zoned):
     moments = midnights("Europe/Athens")
     (fault,) = faults(born=moments if is_zoned else moments.dt.replace_time_zone(None))
     assert "12 of 12 rows are not dates" in fault
-    assert "all are at 22:00, as midnights of another zone are: write days" in fault
+    assert "all are at 22:00, as midnights of another zone are: name it under source (zone:" in fault
     assert ("midnights of UTC are dates" in fault) == is_zoned
 
 

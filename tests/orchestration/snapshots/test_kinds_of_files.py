@@ -111,7 +111,7 @@ def test_words_for_schedules(clinic, cron, fields):
     assert clinic('path: "{release}.csv"', cron).contract.releases.cron == fields
 
 
-@pytest.mark.parametrize("ending", ["xlsx", "sav", "dta", "sas7bdat", "xpt"])
+@pytest.mark.parametrize("ending", ["xlsx", "sav", "dta", "sas7bdat", "xpt", "por"])
 def test_a_file_of_a_program_whose_library_is_not_there(tmp_path, monkeypatch, ending):
     for library in ("fastexcel", "pyreadstat"):
         monkeypatch.setitem(sys.modules, library, None)
@@ -331,3 +331,81 @@ def test_a_heading_that_is_there_twice(tmp_path):
     with pytest.raises(SnapshotError, match="the column age is in the header twice; rename one"):
         read_file(file, "here", ["id", "age"])
     assert read_file(file, "here", ["id", "ill"])[0].height == 5
+
+
+@pytest.mark.parametrize("titles", [0, 2])
+def test_a_sheet_and_the_row_of_its_headings_may_be_named(clinic, tmp_path, titles):
+    """What is above the headings, and on other sheets, is nobody's concern."""
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("fastexcel")
+    book = xlsxwriter.Workbook(tmp_path / "2024-01-01.xlsx")
+    book.add_worksheet("Cover").write(0, 0, "Quarterly report")
+    sheet = book.add_worksheet("Men & women")
+    sheet.write_column(2, 1, ["A title", "and another"][:titles])
+    sheet.write_row(4, 1, ["id", "age", "ill"])
+    sheet.write_row(5, 1, ["007", 34, "flu"])
+    sheet.write_row(6, 1, ["008", 35, "gout"])
+    book.close()
+    here = "path: '{release}.xlsx', sheet: Men & women, header_row: "
+    assert people(clinic(f"{here}5"), "2024-01-01") == [("007", 34, "flu"), ("008", 35, "gout")]
+    with pytest.raises(SnapshotError, match="has no sheet People; it has Cover, Men & women: correct source"):
+        people(clinic("path: '{release}.xlsx', sheet: People"), "2024-01-01")
+    with pytest.raises(SnapshotError, match=r"is no \.xlsx file that can be read"):
+        people(clinic(f"{here}50"), "2024-01-01")
+
+
+def test_an_error_counts_on_the_sheet_that_is_read(clinic, tmp_path):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("fastexcel")
+    book = xlsxwriter.Workbook(tmp_path / "2024-01-01.xlsx")
+    for name in ("First", "Second"):
+        sheet = book.add_worksheet(name)
+        sheet.write_row(0, 0, ["id", "age", "ill"])
+        sheet.write_row(1, 0, ["007", 34, "flu"])
+    sheet.write_formula(1, 1, "=1/0", None, "#DIV/0!")
+    book.close()
+    assert people(clinic("path: '{release}.xlsx'"), "2024-01-01") == [("007", 34, "flu")]
+    with pytest.raises(SnapshotError, match="age: 1 of 1 rows are #DIV/0!"):
+        people(clinic("path: '{release}.xlsx', sheet: Second"), "2024-01-01")
+
+
+@pytest.mark.parametrize("key", ["sheet: People", "header_row: 2"])
+def test_sheets_are_of_workbooks(clinic, key):
+    with pytest.raises(ContractError, match=rf"{key.partition(':')[0]}: is of files that end in \.xlsx"):
+        clinic(f"path: '{{release}}.csv', {key}")
+
+
+def test_a_portable_file_of_spss(tmp_path):
+    """Its names are in capitals, its codes have labels, and its days are days."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    rows = {"ID": ["007", "8"], "AGE": [34.0, None], "W": [0.1, 2.5], "BORN": [dt.date(1960, 2, 29), None]}
+    pyreadstat.write_por(pl.DataFrame(rows), str(tmp_path / "x.por"))
+    table, _ = read_file(tmp_path / "x.por", "here")
+    assert table.to_dict(as_series=False) == rows
+    (tmp_path / "x.por").write_bytes((tmp_path / "x.por").read_bytes()[:300])
+    with pytest.raises(SnapshotError, match=r"is no \.por file that can be read, or a part of one"):
+        read_file(tmp_path / "x.por", "here")
+
+
+@pytest.mark.parametrize("is_zoned", [True, False, "text"])
+def test_midnights_of_a_declared_zone_are_dates(clinic, tmp_path, is_zoned):
+    """In winter and in summer; what stands for no value is a date of that zone, too."""
+    days = [dt.date(1980, 1, 31), dt.date(1999, 7, 1), None, dt.date(9999, 12, 31)]
+    moments = (
+        pl.Series(days).cast(pl.Datetime).dt.replace_time_zone("Europe/Berlin").dt.convert_time_zone("UTC")
+    )
+    moments = moments if is_zoned is True else moments.dt.replace_time_zone(None)
+    is_text = is_zoned == "text"
+    born = moments.dt.to_string("%Y-%m-%d %H:%M:%S") if is_text else moments
+    written = "date_format: '%Y-%m-%d %H:%M:%S'," if is_text else ""
+    ending = "csv" if is_text else "parquet"
+    text = CONTRACT.replace("kind: number, domain: [0, 119]", "kind: date, domain: [1900-01-01, 2024-01-01]")
+    last = "9999-12-30 23:00:00" if is_text else "9999-12-31"
+    source = f"{{path: '{{release}}.{ending}', {written} zone: Europe/Berlin, null_values: [{last}]}}"
+    text = text.replace("{SOURCE}", source).replace("CRON", "@quarterly")
+    (tmp_path / "clinic.yaml").write_text(text)
+    table = pl.DataFrame({"id": ["a", "b", "c", "d"], "age": born, "ill": ["flu"] * 4})
+    (table.write_csv if is_text else table.write_parquet)(tmp_path / f"2024-01-01.{ending}")
+    read = people(load_contract(tmp_path / "clinic.yaml"), "2024-01-01")
+    found = [f"{born}"[:10] for _, born, _ in read]
+    assert found == ["1980-01-31", "1999-07-01", "None", "None"]

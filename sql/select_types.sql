@@ -1,0 +1,4 @@
+SELECT {types}
+FROM (
+{query}
+) AS snapshot;
