@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
-from republish.anonymize.columns import PSEUDONYM, VALUE
+from republish.anonymize.columns import PSEUDONYM, VALUE, exactly
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.spelling import twins
@@ -43,6 +45,19 @@ def moves_by_column(before: pl.DataFrame, now: pl.DataFrame, sensitive: Sensitiv
     ):
         named = (pl.Series(VALUE, f"{column.name}: " + its.cast(pl.String)) for its in both)
         tables = (table.with_columns(its) for table, its in zip((before, now), named, strict=True))
+        found.append(moves(*tables))
+    return pl.concat(found)
+
+
+def moves_of_labels(before: pl.DataFrame, now: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """Count `moves` of columns of text, of people with a value; labels begin with their column's name.
+
+    `columns` has the publisher's names, by those in both tables.
+    """
+    found = [pl.DataFrame(schema={"gone": pl.String, "became": pl.String, "people": pl.Int64})]
+    for column, name in columns.items():
+        label = pl.lit(f"{name}: ") + exactly(column)
+        tables = (table.select(PSEUDONYM, label.alias(VALUE)).drop_nulls() for table in (before, now))
         found.append(moves(*tables))
     return pl.concat(found)
 

@@ -30,6 +30,7 @@ from republish.anonymize.people.renaming import (
     declarable,
     describe_renamings,
     moves_by_column,
+    moves_of_labels,
     suspected_renamings,
 )
 from republish.anonymize.people.rows import counted_in
@@ -62,6 +63,7 @@ from republish.orchestration.snapshots.labels import (
 from republish.orchestration.snapshots.moved import (
     beside_most,
     by_name,
+    categories_of_both,
     lasts,
     moved_by_column,
     nobody_moved,
@@ -90,6 +92,11 @@ RELABELLED = (
     " labels in place of codes, in a new series (labels: true under source)."
 )
 """Why codes with other labels are refused."""
+MERGED = (
+    "If labels were split or merged, counts by them can't be compared with those of earlier releases: undo it"
+    " in the source, or publish a level above both."
+)
+"""Why labels of quasi-identifiers are asked about of which nobody has one any more."""
 ELSEWHERE = "moved.json"
 """In a release's private folder: the share of people who have another value, by column, if it is ordinary."""
 ONE_CHARACTER = "{:,} new people's identifiers are, but for one character, like one that is gone"
@@ -159,6 +166,8 @@ class Compared:
     """People of both, as they were before: as many as chance is tried with (`count_alike`)."""
     elsewhere: pl.DataFrame
     """How many people have another value, by column (`moved_by_column`)."""
+    labels: pl.DataFrame
+    """People by the labels that they had and have, of quasi-identifiers (`moves_of_labels`)."""
 
 
 def compare(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Delta:
@@ -237,7 +246,7 @@ def beside_expected(
     """
     values = [part.values for part in parts if part.values is not None]
     own = own_values(pl.concat(values)) if values else None
-    figures = _together(parts, _renamed(parts))
+    figures = _together(parts, [one for one in (_renamed(parts), _merged(parts)) if one is not None])
     accepted, codes = contract.accepted(release), {name: len(said) for name, said in changed.items()}
     moved = beside_most(_of_all(parts, "elsewhere"), contract, earlier)
     return figures, expected_of_snapshot(figures, contract, accepted, own, codes, moved)
@@ -257,7 +266,6 @@ def why_odd(
     `broken` is what the verdict says where no measure is odd; `sample` has the snapshots of a shard;
     `changed` the codes that mean something else than before.
     """
-    renamed = _renamed(parts)
     reasons = describe_odd(evidence, counted_in(contract)) or list(broken)
     odd = evidence.filter(pl.col("odd") > 0)["measure"].unique(maintain_order=True).to_list()
     if "carried" in odd:
@@ -271,7 +279,7 @@ def why_odd(
         reasons += filter(None, [form_of_change(*(_of_all(parts, kind) for kind in ("gone", "new")))])
     if not {"carried", ALIKE, EXTENDED}.isdisjoint(odd):
         reasons += filter(None, [_one_character(parts)])
-    ways_out = [_way_out(renamed, contract)] if RENAMED in odd and renamed is not None else []
+    ways_out = [*_ways_of_renaming(parts, contract)] if RENAMED in odd else []
     if not {OWN_VALUES, FREE_TEXT}.isdisjoint(odd):
         ways_out.append(OWN)
     if LABELS in odd:
@@ -292,6 +300,11 @@ def _renamed(parts: Sequence[Compared]) -> pl.DataFrame | None:
     return suspected_renamings(pl.concat(moved)) if moved else None
 
 
+def _merged(parts: Sequence[Compared]) -> pl.DataFrame:
+    """Labels of quasi-identifiers that look split, merged or renamed."""
+    return suspected_renamings(_of_all(parts, "labels"))
+
+
 def compare_shard(job: ShardJob) -> Compared:
     """Compare the snapshots of one shard, and keep the changes."""
     before, now = _snapshots(job)
@@ -310,7 +323,10 @@ def compare_people(
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
         nobody = named(now.table[IDENTIFIER].clear())
-        return Compared(delta_figures(changes), None, nobody, nobody, values, nobody, nobody_moved())
+        no_labels = moves_of_labels(now.table, now.table, {})
+        return Compared(
+            delta_figures(changes), None, nobody, nobody, values, nobody, nobody_moved(), no_labels
+        )
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     people, people_now = _people(before, now)
     gone, new = gone_and_new(people, people_now)
@@ -320,7 +336,8 @@ def compare_people(
     most = MOST_COMPARED + 1
     former, latter = (by_name(one.table, one.columns) for one in (before, now))
     elsewhere = moved_by_column(former, latter, contract)
-    return Compared(figures, moved, gone.head(most), new.head(most), values, stayed, elsewhere)
+    labels = moves_of_labels(former, latter, categories_of_both(former, latter, contract))
+    return Compared(figures, moved, gone.head(most), new.head(most), values, stayed, elsewhere, labels)
 
 
 def _people(*snapshots: Snapshot) -> Iterator[pl.DataFrame]:
@@ -342,7 +359,7 @@ def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
     return kept_snapshot(job.predecessor.folder) if job.predecessor.folder else None, now
 
 
-def _together(parts: Sequence[Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
+def _together(parts: Sequence[Compared], renamed: Sequence[pl.DataFrame]) -> DeltaFigures:
     """Changes in all shards, with how many people may be somebody who left, or have a renamed value."""
     figures = DeltaFigures.of_all([part.figures for part in parts])
     if figures.drifted is None:
@@ -351,7 +368,7 @@ def _together(parts: Sequence[Compared], renamed: pl.DataFrame | None) -> DeltaF
     return replace(
         figures,
         alike=count_alike(gone, new, stayed),
-        renamed=None if renamed is None else int(renamed["people"].sum()),
+        renamed=sum(int(one["people"].sum()) for one in renamed),
         all_but_one_character=all_but_one_character(gone, new),
         extended=extended(gone, new),
     )
@@ -365,6 +382,13 @@ def _of_all(parts: Sequence[Compared], kind: str) -> pl.DataFrame:
 def _other_form(before: Snapshot | None, now: Snapshot) -> str | None:
     """A sentence on how a shard's identifiers differ from those before, if most do by nothing else."""
     return None if before is None else changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])
+
+
+def _ways_of_renaming(parts: Sequence[Compared], contract: Product) -> Iterator[str]:
+    if (renamed := _renamed(parts)) is not None and len(renamed):
+        yield _way_out(renamed, contract)
+    if len(merged := _merged(parts)):
+        yield f"{'; '.join(describe_renamings(merged, counted_in(contract)))}. {MERGED}"
 
 
 def _way_out(renamed: pl.DataFrame, contract: Product) -> str:

@@ -41,7 +41,7 @@ WAYS = {
         FIXED_WIDTH
     ): "if something stands between its columns, name it .csv, or .tsv if that is a tab; if"
     " its columns have fixed widths, write the contract by hand, and these as source.widths",
-    ".tab": "name it .tsv",
+    ".tab": "if tabs stand between its columns, name it .tsv",
     ".xls .xlsb .xlsm .ods .numbers": "save its first sheet as .xlsx",
     ".json .jsonl .ndjson": "DuckDB reads it: republish init duckdb: --query"
     " \"SELECT * FROM read_json('{name}')\"",

@@ -93,6 +93,15 @@ def _both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.Data
     return next(tables).join(next(tables), on=PSEUDONYM)
 
 
+def categories_of_both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> dict[str, str]:
+    """The columns of labels that both tables of `by_name` have: the publisher's name, by the tables' own."""
+    names = [one.name for _, one in contract.attributes() if isinstance(one, CategoryAttribute)]
+    schemas = before.schema, now.schema
+    return {
+        f"of {name}": name for name in names if all(one.get(f"of {name}") == pl.String for one in schemas)
+    }
+
+
 def _shared(people: pl.DataFrame, contract: Product) -> list[str]:
     return [one.name for _, one in contract.attributes() if f"now {one.name}" in people.columns]
 

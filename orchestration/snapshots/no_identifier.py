@@ -20,7 +20,8 @@ NOBODY = """
 na|n a|nan|nil|null|none|k a|nobody|no id|anonymous|anonymised|anonymized|anonym|anonyme|anonimo
 |anonimizado|anoniem|masked|redacted|suppressed|confidential|vertraulich|blank|empty|leer|keine|keiner|aucun
 |aucune|ninguno|ninguna|nessuno|nessuna|nenhum|nenhuma|geen|not assigned|unassigned|to be assigned|tbd|xxx
-|xxxx|xxxxx|xxxxxx
+|xxxx|xxxxx|xxxxxx|x|n n|nn|no name|temp|temporary|dummy|test|total|totals|subtotal|sum|all|overall|gesamt
+|insgesamt|summe|alle|totaal|totale|totaux|suma|somme|ensemble
 """.replace("\n", "").split("|")
 """Words for nobody, in small letters and without accents, beside those for no answer."""
 SHORT = 3
@@ -40,7 +41,7 @@ MANY_ROWS, TIMES_ADVISED = 20, 10
 LEAVE_OUT = "leave these rows out in the source, or give each person an identifier of their own"
 SAYS = "have an identifier that is none"
 WAYS_OUT = {
-    "words": f"words that say that nobody is known (unknown, withheld, n/a), or blanks: {LEAVE_OUT}",
+    "words": f"words that say that nobody is meant (unknown, n/a, total), or blanks: {LEAVE_OUT}",
     "scientific": "numbers as spreadsheets shorten them (1.23E+05), so that several people have one: have the"
     " column formatted as text there, and exported once more",
     "cut": "numbers of more than 15 digits that all end in 0, as spreadsheets cut them, so that several"

@@ -17,6 +17,7 @@ from republish.anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, exactly
 from republish.anonymize.contract import Table
 from republish.anonymize.contract.identifier import columns_of_identifier
 from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.errors import as_data
 from republish.anonymize.spelling import SEVERAL, normal_form, spelled_in_two_ways, value_form
 from republish.orchestration.contracts.yaml_text import on_a_line
 from republish.orchestration.snapshots.columns import HIERARCHY, SPELT, DeclaredColumn, columns_of, is_text
@@ -369,15 +370,18 @@ def _into_the_domain(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
 
 
 def _renamed(column: DeclaredColumn, snapshot: pl.DataFrame) -> str:
-    """A hint if one value of several people may be another name of a declared one that nobody has."""
+    """A hint if what several people have may be another name, or a part, of a value that nobody has."""
     is_grouped = column.role == "sensitive" and column.listed == HIERARCHY
     if is_grouped or not is_text(snapshot.schema[column.column]):
         return ""
     values = snapshot[column.column].cast(pl.String)
     undeclared = values.filter(~values.is_in(column.labels) & (values != ""))
     unused = set(column.labels) - set(values.unique())
-    if not (len(unused) == undeclared.n_unique() == 1 and len(undeclared) >= SEVERAL):
+    if len(unused) != 1 or len(undeclared) < SEVERAL:
         return ""
+    if undeclared.n_unique() > 1:
+        wide = "undo that in the source" if column.role == "sensitive" else "put its parts in its place there"
+        return f"nobody has {as_data(unused.pop())}, which the contract lists: if it was split, {wide}; else "
     line = on_a_line({"renamed": {unused.pop(): undeclared[0]}})[1:-1]
     place = "sensitive" if column.column == VALUE else f"sensitive, in the column {column.name}"
     place = place if column.role == "sensitive" else f"the column {column.name}"

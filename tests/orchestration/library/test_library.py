@@ -293,3 +293,23 @@ def test_the_manifest_of_a_release_is_that_of_a_home(hospital, tmp_path):
     make(hospital.series(tmp_path / "home"), RELEASES[0])
     made(hospital)[0].write(tmp_path)
     assert rp.read(tmp_path / RELEASES[0]).manifests[RELEASES[0]] == manifest(tmp_path / "home", RELEASES[0])
+
+
+def test_labels_that_were_merged_are_asked_about_until_that_is_accepted():
+    """Fewer people have moved than may; but nobody is left of a whole area."""
+    town = {"name": "ward", "kind": "category", "order": ["north", "south", "east", "west"]}
+    declared = DECLARED | {"quasi_identifiers": [*DECLARED["quasi_identifiers"], town]}
+    wards = pl.Series("ward", ["north", "south", "east", "west"] * 10)
+    first = rp.release(
+        people().with_columns(wards), rp.Contract.of(declared), rp.State.begin(KEY), date="2024-01-01"
+    )
+    merged = people().with_columns(wards.replace("east", "west"))
+    with pytest.raises(rp.RepublishError) as refused:
+        rp.release(merged, rp.Contract.of(declared), first.state, date="2024-07-01")
+    assert "10 people have a value that looks renamed" in str(refused.value)
+    assert (
+        "Nobody has 'ward: east' any more, and 10 of the 10 people who had it now have 'ward: west'. If"
+        in (str(refused.value))
+    )
+    accepted = rp.Contract.of(declared | {"accept": {"2024-07-01": ["renamed"]}})
+    assert rp.release(merged, accepted, first.state, date="2024-07-01").figures["people"] == 40

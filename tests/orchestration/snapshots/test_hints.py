@@ -102,6 +102,28 @@ def of_none(identifiers, *, is_several=False):
     return {form: rows for form, rows in found.row(0, named=True).items() if rows}
 
 
+def test_a_line_of_totals_and_stand_ins_for_names_are_nobody():
+    words = ["Total", "TOTALS", "Gesamt", "N.N.", "TEMP", "x", "no name", "Insgesamt:"]
+    assert of_none([*OTHERS, *words]) == {"words": len(words)}
+
+
+@pytest.mark.parametrize("missing", [[], ["Porto"]])
+def test_a_label_that_is_split_is_said_to_be(missing):
+    """If nobody has it any more, and all others are there: else nobody can say which one it was."""
+    declared = CONTRACT.model_dump(mode="json", exclude_none=True)
+    town = {"name": "town", "kind": "category", "order": ["Oslo", "Rome", "Kyiv", *missing]}
+    schema = parse_contract(declared | {"quasi_identifiers": [town]})
+    towns = ["Oslo", "Rome", "Kyiv east", "Kyiv west"] * 4
+    table = {"person": [f"P{at}" for at in range(16)], "town": towns, "illness": ["flu", "gout"] * 8}
+    own = {ours: pl.Series(table[name]) for ours, name in schema.column_names().items()}
+    (fault,) = describe_faults(pl.DataFrame(own), schema)
+    said = (
+        "nobody has Kyiv, which the contract lists: if it was split, put its parts in its place there; else"
+    )
+    assert (said in fault) == (not missing)
+    assert "8 of 16 rows lie outside the domain" in fault
+
+
 @pytest.mark.parametrize(
     "base", [OTHERS, [f"{number:08x}" for number in range(40)], ["ab", "ac", "dk", "na"]]
 )
