@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from republish.anonymize.columns import entries
 from republish.anonymize.contract import (
@@ -23,6 +32,7 @@ from republish.anonymize.contract import (
     NumberAttribute,
     Product,
     QuasiIdentifier,
+    Written,
 )
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import ContractError, PublishedFolderError
@@ -43,6 +53,8 @@ from republish.orchestration.snapshots.locale_formats import DATES, NUMBERS
 
 MOST_PIECES = 5_000_000
 """The most pieces, of all groups, that are compared with the people."""
+PAIR = r"^[+-]?(?<first>\d+),(?<second>\d+)$"
+"""Two whole numbers, or one with decimals."""
 NO_VALUE = ("*", "?", "", "NA")
 """Texts that stand for anything, unless the attribute has such a value."""
 
@@ -85,6 +97,15 @@ class Mapping(Dialect):
     """What is published where a value is suppressed: anything is possible. So is what null_values names."""
     promise: Promised | None = None
     """What the tables promise, in place of the contract's principle."""
+
+    @field_validator("zone")
+    @classmethod
+    def _days_have_none(cls, zone: str | None) -> str | None:
+        if zone is not None:
+            raise ValueError(
+                "says nothing here: what is published are days. Write it in the contract's source"
+            )
+        return zone
 
     def columns(self) -> list[str]:
         """The published columns that are named, those of quasi-identifiers first."""
@@ -354,6 +375,7 @@ def _read_texts(
     PublishedFolderError
         If one can't be read, or covers no value, with what is accepted.
     """
+    _refuse_ambiguous_commas(texts, qi, foreign.mapping, where)
     found: dict[str, Cell] = {}
     unread, nothing = list[str](), list[str]()
     for text in texts:
@@ -379,6 +401,24 @@ def _read_texts(
             f" {qi.name} a domain with decimals, such as [0.0, 120.0]"
         )
     return found
+
+
+def _refuse_ambiguous_commas(texts: pl.Series, qi: QuasiIdentifier, written: Written, where: str) -> None:
+    """Raise PublishedFolderError if 43,33 may be a number with decimals, and a set of two as well.
+
+    Sets are in order, and some have another number of members.
+    """
+    if not isinstance(qi, NumberAttribute) or written.decimal or written.thousands:
+        return
+    pairs = texts.filter(texts.str.contains(",", literal=True)).str.extract_groups(PAIR).struct.unnest()
+    first, second = (pairs[side].cast(pl.Float64) for side in ("first", "second"))
+    if first.has_nulls() or not (first >= second).any():
+        return
+    raise PublishedFolderError(
+        f"{where}: the {len(first)} texts of {qi.name} with a comma can be read in two ways, as 43,33 can: as"
+        " numbers with decimals, or as sets of two. Write decimal: ',' in the mapping, or decimal: '.' if"
+        " they are sets"
+    )
 
 
 def _way_out(unread: Sequence[str], qi: QuasiIdentifier, foreign: Foreign) -> str:

@@ -108,6 +108,29 @@ def test_what_can_t_be_read_is_named_with_what_can(mapping, declared):
         convert(rows, mapping(), declared, "2024.csv")
 
 
+@pytest.mark.parametrize(
+    ("ages", "changes", "said"),
+    [
+        (["43,33", "43,33", "61"], {}, "the 1 texts of age with a comma can be read in two ways"),
+        (["50,5", "21,23", "61"], {}, "the 2 texts of age with a comma can be read in two ways"),
+        (["43,33", "43,33", "61"], {"decimal": ","}, "are they means of groups"),
+        (["43,33", "43,33", "61"], {"decimal": "."}, None),
+        (["21,23", "23,30", "61"], {}, None),
+        (["43,33", "21,43,33", "61"], {}, None),
+        (["{43,33}", "43, 33", "61"], {}, None),
+    ],
+)
+def test_a_comma_between_two_numbers_may_be_one_of_decimals(mapping, declared, ages, changes, said):
+    """Sets are in order, and have any number of members: where one is not, and all have two, nobody knows."""
+    rows = ROWS.with_columns(Age=pl.Series(ages))
+    if said is None:
+        table = convert(rows, mapping(changes), declared, "2024.csv")[0]["microdata"]
+        assert table["age_high"].max() == 61
+        return
+    with pytest.raises(PublishedFolderError, match=said):
+        convert(rows, mapping(changes), declared, "2024.csv")
+
+
 def test_an_interval_that_ends_before_it_begins_is_refused(mapping, declared):
     rows = ROWS.rename({"kg from": "kg to", "kg to": "kg from"})
     with pytest.raises(PublishedFolderError, match="3 intervals of weight end before they begin"):
@@ -125,6 +148,7 @@ def test_a_missing_column_is_named(mapping, declared):
         ({"quasi_identifiers": {"age": "Age"}}, "quasi_identifiers.born: is missing"),
         ({"quasi_identifiers": MAPPING["quasi_identifiers"] | {"sex": "Sex"}}, "is no quasi-identifier"),
         ({"sensitiv": "x"}, "sensitiv"),
+        ({"zone": "Europe/Berlin"}, "zone: .*says nothing here: what is published are days"),
         ({"hierarchies": {"age": "none.csv"}}, r"hierarchies.age: none.csv: there is no such file in"),
     ],
 )
