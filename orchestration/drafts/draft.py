@@ -13,36 +13,24 @@ from typing import Any
 
 import polars as pl
 
-from republish.anonymize.columns import exactly, most_of
-from republish.anonymize.kernels.splitmix import rows_drawn
-from republish.anonymize.principles import PRINCIPLES
+from republish.anonymize.columns import most_of
 from republish.anonymize.spelling import SEVERAL, normal_form, twins
 from republish.orchestration.drafts.columns import Column, labels_of
 from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, step_of, width_of
 from republish.orchestration.drafts.found import FoundTable, common_written
+from republish.orchestration.drafts.promise import is_in_bins, promise_lines
 from republish.orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
-from republish.orchestration.drafts.yaml_lines import comment, flow
+from republish.orchestration.drafts.yaml_lines import GUESS, comment, flow
 from republish.orchestration.snapshots.labels import explained
 from republish.orchestration.snapshots.no_answer import describe_no_answers, no_answers
 
 LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
-SIGNATURES = 4
-"""Signatures of m values that a person with several rows may need, each for another value, and one more."""
-SPARE = 0.8
-"""Where people have several rows, the most frequent value may have this part of the 1/m that it could have:
-publication draws another lot, and a value near 1/m takes many counterfeits."""
-MOST, FEWEST = 4, 2
-"""The m of a draft, at most and at least."""
 AGE = ["age", "alter"]
-AGES = (0, 119)
+AGES, DIGITS = (0, 119), (0, 9)
 BORN = ["birth", "born", "dob", "geburt", "geburtsdatum", "geboren"]
-FEW_NUMBERS = 20
-"""So few different whole numbers are values, and more of them are put into bins."""
 SCHEMA = "republish.schema.json"
 """The file that editors complete a contract by, beside it."""
-GUESS = "?"
-"""What a comment on something uncertain begins with."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +98,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         "# What nobody may learn of a person.",
         *_remarks(sensitive.remarks),
         f"sensitive: {flow(sensitive.keys)}",
-        *_principle(roles.sensitive, not_sensitive, roles),
+        *promise_lines(roles.sensitive, not_sensitive, roles, found.heights),
         *_left_out(roles),
     ]
     files = dict(one.file for one in (*declared, *more, sensitive) if one.file)
@@ -217,6 +205,8 @@ def _several_rows(found: FoundTable, roles: Roles) -> Iterator[str]:
 
 
 def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_series: bool) -> _Declared:
+    if _is_flag(column):
+        column = replace(column, kind="category", values=column.values.cast(pl.String))
     keys: dict[str, Any] = {"name": column.name, "kind": column.kind}
     remarks: list[str] = []
     file = None
@@ -237,31 +227,40 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
         days = (last - first).days
         keys |= {"domain": [first, last], "min_width": 365 if days > 20 * 365 else 31 if days > 730 else 7}
     else:
-        labels, rare = labels_of(column)
-        if rare:
-            remarks.append(
-                f"{GUESS} {rare} of {len(labels):,} labels are those of fewer than {SEVERAL} rows, and labels"
-                " are published. Better list all that there are in your country, say"
-            )
-        forms = pl.DataFrame({"label": labels}).select(normal_form(pl.col("label")))
-        if spellings := len(labels) - forms.n_unique():
-            remarks.append(
-                f"{GUESS} {spellings:,} of the labels differ from another by spaces, capital letters or what"
-                " nobody sees alone. If they mean one thing, correct them in the source"
-            )
-        if len(labels) <= LISTED:
-            keys["order"] = labels
-            remarks += [] if rare else [f"{GUESS} put labels that are alike side by side"]
-        else:
-            name = keys["hierarchy"] = _file_of(column, product)
-            file = (name, _hierarchy(labels, is_code=column.is_code))
-            remarks.append(f"{len(labels):,} labels; put groups between them and the last column of the file")
+        own, said, file = _category(column, product)
+        keys |= own
+        remarks += said
     if column.missing:
         keys["missing"] = "publish"
         remarks.append(
             f"{column.missing:,} of {column.rows:,} rows have no value: leave_out, or refuse, else"
         )
     return _Declared(keys, (*remarks, *_explained(column)), file)
+
+
+def _category(column: Column, product: str) -> tuple[dict[str, Any], list[str], tuple[str, str] | None]:
+    """What a contract says of a category, what is to be said of it, and the file of its labels."""
+    keys, remarks, file = dict[str, Any](), list[str](), None
+    labels, rare = labels_of(column)
+    if rare:
+        remarks.append(
+            f"{GUESS} {rare} of {len(labels):,} labels are those of fewer than {SEVERAL} rows, and labels"
+            " are published. Better list all that there are in your country, say"
+        )
+    forms = pl.DataFrame({"label": labels}).select(normal_form(pl.col("label")))
+    if spellings := len(labels) - forms.n_unique():
+        remarks.append(
+            f"{GUESS} {spellings:,} of the labels differ from another by spaces, capital letters or what"
+            " nobody sees alone. If they mean one thing, correct them in the source"
+        )
+    if len(labels) <= LISTED:
+        keys["order"] = labels
+        remarks += [] if rare else [f"{GUESS} put labels that are alike side by side"]
+    else:
+        name = keys["hierarchy"] = _file_of(column, product)
+        file = (name, _hierarchy(labels, is_code=column.is_code))
+        remarks.append(f"{len(labels):,} labels; put groups between them and the last column of the file")
+    return keys, remarks, file
 
 
 def _explained(column: Column) -> Iterator[str]:
@@ -273,6 +272,11 @@ def _explained(column: Column) -> Iterator[str]:
     if found := no_answers(column.values, column.labels) if column.labels else {}:
         words = flow({"null_values": [*found]})[1:-1]
         yield f"{GUESS} labels of {', '.join(found)} say that nothing is known: {words}, under source, say"
+
+
+def _is_flag(column: Column) -> bool:
+    """Whether a column has two digits, 0 and 1 or 1 and 2, say: no interval says anything of it."""
+    return column.kind == "number" and column.is_whole and column.distinct == 2 and _lie_in(column, DIGITS)
 
 
 def _lie_in(column: Column, domain: tuple[int, int]) -> bool:
@@ -328,55 +332,6 @@ def _sensitive(
         without = f"{column.missing:,} of {column.rows:,} rows have no value"
         remarks.append(f"{GUESS} {without}: these {'rows' if has_several else 'people'} are left out")
     return _Declared(keys, tuple(remarks), file)
-
-
-def is_in_bins(column: Column) -> bool:
-    """Whether a sensitive column has numbers that bins are published of."""
-    return column.kind == "number" and (not column.is_whole or column.distinct > FEW_NUMBERS)
-
-
-def _principle(column: Column, not_sensitive: tuple[str, ...], roles: Roles) -> Iterator[str]:
-    """The first principle that there is, and an m that the table bears, if it bears any."""
-    values, has_several = column.values.cast(pl.String), roles.has_several
-    if is_in_bins(column):
-        edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
-        values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
-    if has_several and {one.missing for one in (column, *roles.identifying)} == {0}:  # they stand row by row
-        values = _shown(values, roles)
-    of = len(values)
-    values = values.filter(~values.is_in(list(not_sensitive)))
-    counts = values.alias("value").value_counts(name="people", sort=True)
-    share = 0.0 if counts.is_empty() else counts["people"][0] / of
-    # A person whose value changes gets a signature that shares no value with the one before.
-    signatures, spare = (SIGNATURES, SPARE) if has_several else (2, 1.0)
-    bears = min(MOST, int(spare / share) if share else MOST, counts.height // signatures)
-    m = max(FEWEST, bears)
-    parameters = {"name": next(iter(PRINCIPLES)), "m": m}
-    if has_several:
-        parameters["values_per_person"] = max(1, min(signatures, counts.height // m) - 1)
-        yield f"# {GUESS} everybody can count how many different values a person has, up to this number."
-    yield f"# At least {m} values stay possible for each person."
-    if share * FEWEST > 1:
-        is_named = counts["people"][0] >= SEVERAL and not is_in_bins(column)
-        what = comment(counts["value"][0])[2:] if is_named else "one value"
-        whose = "rows" if has_several else "people"
-        yield f"# {GUESS} {share:.0%} of the {whose} have {what}, and no m is small enough for that. If it"
-        yield "#   may be known of a person, because it says that nothing was found, list it under sensitive"
-        yield "#   as not_sensitive; else merge values into groups"
-    else:
-        yield f"# {GUESS} republish compare says what another m costs, before the first release"
-    yield f"principle: {flow(parameters)}"
-
-
-def _shown(values: pl.Series, roles: Roles) -> pl.Series:
-    """The values of rows that are not left out: a lot of rows says which values of a person are published."""
-    person = [f"{at}" for at in range(len(roles.identifying))]
-    named = (one.values.alias(name) for name, one in zip(person, roles.identifying, strict=True))
-    lots = pl.Series("lot", rows_drawn(len(values), len(values)))
-    rows = pl.DataFrame([values.alias("value"), lots, *named])
-    held = rows.group_by(exactly(*person, "value")).agg(pl.col("lot").min(), rows=pl.len())
-    held = held.filter(pl.col("lot").rank().over(person) < SIGNATURES)
-    return held.select(pl.col("value").repeat_by("rows").explode()).to_series()
 
 
 def _listed(declared: _Declared) -> Iterator[str]:

@@ -80,6 +80,8 @@ class FoundTable:
     cron: str | None = None
     remarks: tuple[str, ...] = ()
     """Sentences on what a publisher has to know."""
+    heights: tuple[int, ...] = ()
+    """How many rows each snapshot has, in their order."""
     are_unique: Callable[[Sequence[str]], bool] = lambda _names: False
     """Whether columns of these names have, together, other values in each row of each file."""
 
@@ -139,6 +141,7 @@ def in_files(file: Path) -> FoundTable:
             _columns(tables, labels, codes.values()),
             _unique(tables),
             remarks=(UNDATED, *remarks),
+            heights=_heights(tables),
             are_unique=partial(_are_unique, tables),
         )
     cron = schedule_of(tuple(files))
@@ -152,6 +155,7 @@ def in_files(file: Path) -> FoundTable:
         sources,
         cron,
         tuple(remarks),
+        _heights(tables),
         partial(_are_unique, tables),
     )
 
@@ -226,6 +230,7 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
         _columns(tables),
         _unique(tables),
         remarks=tuple(remarks),
+        heights=_heights(tables),
         are_unique=partial(_are_unique, tables),
     )
 
@@ -329,6 +334,10 @@ def _columns(
 
 def _is_constant(values: pl.Series) -> bool:
     return not values.dtype.is_nested() and values.n_unique() - values.has_nulls() < 2
+
+
+def _heights(tables: Mapping[str, pl.DataFrame]) -> tuple[int, ...]:
+    return tuple(table.height for table in tables.values())
 
 
 def _unique(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from typing import Any
 
 from republish.anonymize.errors import as_data
 
+GUESS = "?"
+"""What a comment on something uncertain begins with."""
 PLAIN = re.compile(r"[A-Za-z_ÄÖÜäöüß][\w./+-]*( [\w./+-]+)*")
 WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 """Words that some readers of YAML take for something else than text."""

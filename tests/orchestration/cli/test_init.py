@@ -845,3 +845,60 @@ def test_identifiers_that_floating_point_merged_are_refused_first(tmp_path):
     people.write_parquet(tmp_path / "people-2024-01-01.parquet")
     run = CliRunner().invoke(app, ["init", str(tmp_path / "people-2024-01-01.parquet"), "--yes"])
     assert "neighbours are one number" in str(run.exception)
+
+
+def waves(folder, *snapshots, head="person,age,married,ill"):
+    """Write snapshots of a person's identifier, age, whether married, and value; returns the folder."""
+    for year, rows in enumerate(snapshots, 2021):
+        lines = [head, *(f"{who},{20 + at % 37},{at // 11 % 2},{ill}" for at, (who, ill) in enumerate(rows))]
+        (folder / f"panel-{year}-01-01.csv").write_text("\n".join([*lines, ""]))
+    return folder
+
+
+def ill(who, *values):
+    """People `who` with these values, in turn."""
+    return [(f"{at:04}", values[at % len(values)]) for at in who]
+
+
+def drafted(republish, folder):
+    assert republish("init", folder, "--yes", "--out", folder / "draft.yaml")[0] == 0
+    return load_contract(folder / "draft.yaml").contract, (folder / "draft.yaml").read_text()
+
+
+def test_a_draft_promises_what_each_snapshot_bears_and_its_newcomers_do(republish, tmp_path):
+    """All rows together may bear more than the first snapshot, or than those who come to a later one."""
+    for name, snapshots, m in (
+        ("even", [ill(range(200), *ILL), ill(range(220), *ILL)], 4),
+        ("first", [ill(range(99), *ILL[:3]), ill(range(900), *ILL)], 3),
+        ("new", [ill(range(200), *ILL), ill(range(200), *ILL) + ill(range(200, 240), *ILL[:2])], 2),
+    ):
+        (tmp_path / name).mkdir()
+        contract, _ = drafted(republish, waves(tmp_path / name, *snapshots))
+        assert contract.principle.m == m, name
+        assert contract.principle.on_ineligible == "refuse"
+
+
+def test_newcomers_who_have_one_value_wait_in_a_draft(republish, tmp_path):
+    snapshots = [ill(range(200), *ILL), ill(range(200), *ILL) + ill(range(200, 240), "flu")]
+    contract, text = drafted(republish, waves(tmp_path, *snapshots))
+    assert (contract.principle.m, contract.principle.on_ineligible) == (2, "wait")
+    assert "# ? of the newcomers of a snapshot, too many have one value: they wait for later ones" in text
+
+
+def test_a_draft_expects_as_many_changes_as_there_are(republish, tmp_path):
+    """A snapshot in which more people have another value than usual would be refused."""
+    contract, text = drafted(
+        republish, waves(tmp_path, ill(range(200), *ILL), ill(range(200), *ILL[4:], *ILL[:4]))
+    )
+    assert contract.expect.changed == 1.0
+    assert "# ? up to 100% of the people have another value than in a snapshot before" in text
+    (tmp_path / "same").mkdir()
+    contract, text = drafted(republish, waves(tmp_path / "same", *[ill(range(200), *ILL)] * 2))
+    assert "expect" not in text
+
+
+def test_two_digits_are_a_category(republish, tmp_path):
+    """No interval says anything of 0 and 1, and none between them is anybody's."""
+    contract, _ = drafted(republish, waves(tmp_path, ill(range(200), *ILL)))
+    married = next(one for one in contract.quasi_identifiers if one.name == "married")
+    assert (married.kind, list(married.labels)) == ("category", ["0", "1"])
