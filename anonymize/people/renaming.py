@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import polars as pl
 
-from republish.anonymize.columns import PSEUDONYM, VALUE, exactly
+from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.spelling import twins
@@ -30,9 +28,14 @@ def moves(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
     if before.schema[VALUE] != now.schema[VALUE]:
         before, now = (table.with_columns(pl.col(VALUE).cast(pl.String)) for table in (before, now))
     former, latter = before.select(PSEUDONYM, gone=VALUE), now.select(PSEUDONYM, became=VALUE)
-    both = former.join(latter, on=PSEUDONYM).group_by("gone", "became").agg(people=pl.len().cast(pl.Int64))
-    values = former.select("gone").unique(), latter.select("became").unique()
-    return pl.concat([both, *values], how="diagonal")
+    return moves_of_both(former.join(latter, on=PSEUDONYM), former["gone"], latter["became"])
+
+
+def moves_of_both(both: pl.DataFrame, before: pl.Series, now: pl.Series) -> pl.DataFrame:
+    """The same of people in both tables, `gone` and `became` of each, and all values of either table."""
+    counted = both.group_by("gone", "became").agg(people=pl.len().cast(pl.Int64))
+    values = before.unique().to_frame("gone"), now.unique().to_frame("became")
+    return pl.concat([counted, *values], how="diagonal")
 
 
 def moves_by_column(before: pl.DataFrame, now: pl.DataFrame, sensitive: Sensitive | None) -> pl.DataFrame:
@@ -45,19 +48,6 @@ def moves_by_column(before: pl.DataFrame, now: pl.DataFrame, sensitive: Sensitiv
     ):
         named = (pl.Series(VALUE, f"{column.name}: " + its.cast(pl.String)) for its in both)
         tables = (table.with_columns(its) for table, its in zip((before, now), named, strict=True))
-        found.append(moves(*tables))
-    return pl.concat(found)
-
-
-def moves_of_labels(before: pl.DataFrame, now: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
-    """Count `moves` of columns of text, of people with a value; labels begin with their column's name.
-
-    `columns` has the publisher's names, by those in both tables.
-    """
-    found = [pl.DataFrame(schema={"gone": pl.String, "became": pl.String, "people": pl.Int64})]
-    for column, name in columns.items():
-        label = pl.lit(f"{name}: ") + exactly(column)
-        tables = (table.select(PSEUDONYM, label.alias(VALUE)).drop_nulls() for table in (before, now))
         found.append(moves(*tables))
     return pl.concat(found)
 

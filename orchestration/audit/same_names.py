@@ -21,7 +21,7 @@ from republish.anonymize.contract.expected import (
 from republish.anonymize.promise.rules import NAMES
 from republish.orchestration.audit.findings import AttackedRelease, Gap, braced
 from republish.orchestration.snapshots.identifiers import drifted, extended, gone_and_new, named
-from republish.orchestration.snapshots.moved import beside_most, by_name, moved_by_column
+from republish.orchestration.snapshots.moved import beside_most, by_name, in_both, moved_by_column
 from republish.orchestration.snapshots.rekeyed import count_alike
 
 WHY = (
@@ -100,7 +100,7 @@ def _suspected(
     earlier_people, people_now = (
         by_name(one.rename({"person": PSEUDONYM}), names) for one in (known_before, known)
     )
-    counted = moved_by_column(earlier_people, people_now, contract)
+    counted = moved_by_column(in_both(earlier_people, people_now, contract), contract)
     for column, share, most in beside_most(counted, contract, {}):
         if share > most:
             (people,) = counted.filter(column=column)["moved"]

@@ -30,7 +30,6 @@ from republish.anonymize.people.renaming import (
     declarable,
     describe_renamings,
     moves_by_column,
-    moves_of_labels,
     suspected_renamings,
 )
 from republish.anonymize.people.rows import counted_in
@@ -63,7 +62,8 @@ from republish.orchestration.snapshots.labels import (
 from republish.orchestration.snapshots.moved import (
     beside_most,
     by_name,
-    categories_of_both,
+    in_both,
+    labels_moved,
     lasts,
     moved_by_column,
     nobody_moved,
@@ -167,7 +167,7 @@ class Compared:
     elsewhere: pl.DataFrame
     """How many people have another value, by column (`moved_by_column`)."""
     labels: pl.DataFrame
-    """People by the labels that they had and have, of quasi-identifiers (`moves_of_labels`)."""
+    """People by the labels that they had and have, of quasi-identifiers (`labels_moved`)."""
 
 
 def compare(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Delta:
@@ -323,7 +323,7 @@ def compare_people(
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
         nobody = named(now.table[IDENTIFIER].clear())
-        no_labels = moves_of_labels(now.table, now.table, {})
+        no_labels = pl.DataFrame(schema={"gone": pl.String, "became": pl.String, "people": pl.Int64})
         return Compared(
             delta_figures(changes), None, nobody, nobody, values, nobody, nobody_moved(), no_labels
         )
@@ -335,8 +335,8 @@ def compare_people(
     moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
     most = MOST_COMPARED + 1
     former, latter = (by_name(one.table, one.columns) for one in (before, now))
-    elsewhere = moved_by_column(former, latter, contract)
-    labels = moves_of_labels(former, latter, categories_of_both(former, latter, contract))
+    stayers = in_both(former, latter, contract)
+    elsewhere, labels = moved_by_column(stayers, contract), labels_moved(stayers, former, latter, contract)
     return Compared(figures, moved, gone.head(most), new.head(most), values, stayed, elsewhere, labels)
 
 

@@ -12,10 +12,11 @@ from itertools import combinations
 
 import polars as pl
 
-from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
+from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, entries, exactly
 from republish.anonymize.contract import CategoryAttribute, Product
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.contract.schema import Schema
+from republish.anonymize.people.renaming import moves_of_both
 
 LASTING = re.compile(
     r"birth|born|^dob|dob$|geb(oren|urt|dat|jahr)|geboorte|naiss|nacim|nascim|nascit|syntym|urodz|f[oö]dels"
@@ -37,7 +38,7 @@ NEARLY_ALL = 0.8
 SCHEMA = {"column": pl.String, "both": pl.Int64, "moved": pl.Int64}
 
 
-def moved_by_column(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.DataFrame:
+def moved_by_column(people: pl.DataFrame, contract: Product) -> pl.DataFrame:
     """Count the people in both snapshots who have another value, by column.
 
     A number has moved if it differs from what it was by a quarter of the distance of the quartiles, beyond
@@ -46,15 +47,14 @@ def moved_by_column(before: pl.DataFrame, now: pl.DataFrame, contract: Product) 
 
     Parameters
     ----------
-    before, now
-        Two snapshots, under the names of the contract's columns (`by_name`).
+    people
+        Those in both snapshots (`in_both`).
 
     Returns
     -------
     polars.DataFrame
         `column`, `both` (people with a value in both), `moved`.
     """
-    people = _both(before, now, contract)
     found = _moved(people, contract)
     both = people.select(has_moved.count().alias(name) for name, has_moved in found.items())
     moved = people.select(has_moved.sum().alias(name) for name, has_moved in found.items())
@@ -76,8 +76,8 @@ def _there(column: pl.Series) -> pl.Series:
     return column.replace({MISSING: None}) if column.dtype == pl.String else column
 
 
-def _both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.DataFrame:
-    """The people in both: `before NAME` and `now NAME` of each column that can be compared.
+def in_both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.DataFrame:
+    """The people in both of `by_name`: `before NAME` and `now NAME` of each column that can be compared.
 
     What a contract declares as another kind than before can't be; that it changed is asked about elsewhere.
     """
@@ -91,15 +91,6 @@ def _both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.Data
         for when, table in (("before", before), ("now", now))
     )
     return next(tables).join(next(tables), on=PSEUDONYM)
-
-
-def categories_of_both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> dict[str, str]:
-    """The columns of labels that both tables of `by_name` have: the publisher's name, by the tables' own."""
-    names = [one.name for _, one in contract.attributes() if isinstance(one, CategoryAttribute)]
-    schemas = before.schema, now.schema
-    return {
-        f"of {name}": name for name in names if all(one.get(f"of {name}") == pl.String for one in schemas)
-    }
 
 
 def _shared(people: pl.DataFrame, contract: Product) -> list[str]:
@@ -122,6 +113,26 @@ def _moved(people: pl.DataFrame, contract: Product) -> dict[str, pl.Expr]:
         else:
             found[name] = before != now
     return found
+
+
+def labels_moved(
+    people: pl.DataFrame, before: pl.DataFrame, now: pl.DataFrame, contract: Product
+) -> pl.DataFrame:
+    """Count which labels of quasi-identifiers became which, as `moves` does.
+
+    Labels begin with their column's name.
+    `people` are those in both snapshots (`in_both`). Whoever lacks a value is left out.
+    """
+    found = [pl.DataFrame(schema={"gone": pl.String, "became": pl.String, "people": pl.Int64})]
+    for one in (one.name for _, one in contract.attributes() if isinstance(one, CategoryAttribute)):
+        if people.schema.get(f"now {one}") == pl.String:
+            both = people.select(gone=exactly(f"before {one}"), became=exactly(f"now {one}")).drop_nulls()
+            counted = moves_of_both(
+                both, *(entries(table, f"of {one}").drop_nulls() for table in (before, now))
+            )
+            named = ((pl.lit(f"{one}: ") + pl.col(which)).alias(which) for which in ("gone", "became"))
+            found.append(counted.with_columns(*named))
+    return pl.concat(found)
 
 
 def lasts(name: str) -> bool:
@@ -173,7 +184,7 @@ def why_moved(
 
     `names` has the `identifier` of each pseudonym, in the types of the snapshots' own.
     """
-    people = _both(before, now, contract).join(names, on=PSEUDONYM, how="left")
+    people = in_both(before, now, contract).join(names, on=PSEUDONYM, how="left")
     for one, other in combinations(columns, 2):
         if people.schema[f"before {one}"] == people.schema[f"now {other}"] and _is_so(
             people,

@@ -7,7 +7,6 @@ from republish.anonymize.people.renaming import (
     declarable,
     describe_renamings,
     moves,
-    moves_of_labels,
     suspected_renamings,
 )
 
@@ -108,19 +107,3 @@ def test_a_value_that_some_keep_looks_split_if_most_have_several_new_ones():
         pl.when(pl.int_range(28) < 10).then(pl.lit("K58")).otherwise("value").alias("value")
     )
     assert suspected_renamings(moves(tables[0], few)).is_empty()  # most of them keep it
-
-
-def test_labels_of_quasi_identifiers_that_were_merged_are_found_by_their_column():
-    """All who had one have the same other one; whoever has none says nothing of it."""
-    before = pl.DataFrame({
-        "pseudonym": [bytes([at]) for at in range(20)],
-        "t": ["Aldorf", "Bonn", "Ulm", None] * 5,
-        "u": ["north", "south"] * 10,
-    })  # fmt: skip
-    now = before.with_columns(pl.col("t").replace({"Aldorf": "Bonn"}))
-    found = suspected_renamings(moves_of_labels(before, now, {"t": "town", "u": "part"}))
-    assert describe_renamings(found) == [
-        "Nobody has 'town: Aldorf' any more, and 5 of the 5 people who had it now have 'town: Bonn'"
-    ]
-    assert suspected_renamings(moves_of_labels(before, before, {"t": "town", "u": "part"})).is_empty()
-    assert suspected_renamings(moves_of_labels(before, now, {})).is_empty()

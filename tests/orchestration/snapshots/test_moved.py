@@ -4,8 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from republish.anonymize.people.renaming import describe_renamings, suspected_renamings
 from republish.anonymize.principles import parse_contract
-from republish.orchestration.snapshots.moved import beside_most, by_name, moved_by_column, why_moved
+from republish.orchestration.snapshots.moved import (
+    beside_most,
+    by_name,
+    in_both,
+    labels_moved,
+    moved_by_column,
+    why_moved,
+)
 
 DATES = {"domain": ["1900-01-01", "2030-12-31"], "kind": "date"}
 TOWNS = ["Aldorf", "Birkheim", "Cellwig", "Dornau"]
@@ -50,7 +58,7 @@ def people(number=300, seed=1):
 def odd(now, before=None, of=contract, earlier=None):
     """The columns of which too many people have another value, and the question."""
     tables = [by_name(one, NAMES) for one in (people() if before is None else before, now)]
-    found = beside_most(moved_by_column(*tables, of), of, earlier or {})
+    found = beside_most(moved_by_column(in_both(*tables, of), of), of, earlier or {})
     columns = [column for column, share, most in found if share > most]
     names = now.select("pseudonym", "identifier")
     return columns, why_moved(columns, *tables, of, names) if columns else ""
@@ -132,3 +140,19 @@ def test_a_column_of_another_kind_than_before_is_not_compared():
     before = people().with_columns(qi_1=pl.col("qi_4").cast(pl.String))
     assert odd(people().with_columns(qi_1=pl.col("qi_4")), before) == ([], "")
     assert odd(people().with_columns(qi_1=pl.col("qi_4").reverse()), before) == ([], "")
+
+
+def test_labels_that_were_merged_are_found_by_their_column():
+    """All who had one have the same other one; whoever has none says nothing of it."""
+    before = people().with_columns(qi_2=pl.Series(["Aldorf", "Bonn", "Ulm", None] * 75))
+    now = before.with_columns(pl.col("qi_2").replace({"Aldorf": "Bonn"}))
+    for after, said in (
+        (
+            now,
+            ["Nobody has 'town: Aldorf' any more, and 75 of the 75 people who had it now have 'town: Bonn'"],
+        ),
+        (before, []),
+    ):
+        tables = [by_name(one, NAMES) for one in (before, after)]
+        found = labels_moved(in_both(*tables, contract), *tables, contract)
+        assert describe_renamings(suspected_renamings(found)) == said
