@@ -54,4 +54,5 @@ def test_every_promise_holds_in_every_release(table, es):
         assert counted["wrong_counts"] == counted["empty_groups"] == counted["strangers"] == 0
         assert counted["held_back"] == one.candidate.figures.held_back
         assert found["cuts"].filter(pl.col("min_cut") <= 2 * (contract.principle.e - 1)).is_empty()
+        assert found["cuts"].height == one.candidate.figures.cuts
         assert attacked.holds

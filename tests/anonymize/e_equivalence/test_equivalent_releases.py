@@ -17,8 +17,8 @@ from republish.anonymize.errors import NotEligible, SnapshotError, ValueChangeRe
 from tests.anonymize.e_equivalence.equivalence_series import (
     VALUES,
     Life,
-    attack_each,
     contract,
+    cuts_each,
     knowledge,
     publish,
     take_returning_people_for_new_ones,
@@ -100,26 +100,8 @@ def test_a_larger_e_holds_from_its_release_on_and_the_smaller_one_before():
         snapshots = list(Life(seed, churn=0.3, releases=7).snapshots())
         made = publish(snapshots, [contract(e=2)] * 3 + [contract(e=4)] * 4)
         assert not caught(made, 2)
-        for found in list(attack_each(made))[3:]:
-            assert found.tables["cuts"]["min_cut"].min() > 6
-
-
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("seed", range(200, 208))
-def test_the_attack_agrees_and_theorem_2_holds_on_what_is_kept(seed):
-    made, e = series(seed)
-    for one, attacked in zip(made, attack_each(made), strict=True):
-        assert attacked.holds
-        found = attacked.tables
-        assert found["balance"].filter(pl.col("fewest") != pl.col("most")).is_empty()
-        assert found["signature_invariance"]["overlapping"].sum() == 0
-        assert found["coverage"]["uncovered"].sum() == 0
-        assert (
-            found["counterfeits"].select("wrong_counts", "empty_groups", "strangers").sum_horizontal().item()
-            == 0
-        )
-        assert found["cuts"]["min_cut"].min() is None or found["cuts"]["min_cut"].min() > 2 * (e - 1)
-        assert found["cuts"].height == one.candidate.figures.cuts
+        for cuts in list(cuts_each(made))[3:]:
+            assert cuts["min_cut"].min() > 6
 
 
 @pytest.mark.slow("attacks many releases")
