@@ -139,7 +139,7 @@ def _one_file(contract: Product) -> list[tuple[str, str]]:
     """The fault of a contract with a schedule whose releases would all have the same file."""
     later = {f"sources.{date}": one for date, one in contract.sources.items()}
     return [
-        (f"{key}.path", "needs {release} in it: each release has a snapshot of its own")
+        (f"{key}.path", "needs {release} in it, or in where: each release has a snapshot of its own")
         for key, one in {"source": contract.source, **later}.items()
         if contract.releases.goes_on and isinstance(one, FileSource) and not one.names_release
     ]

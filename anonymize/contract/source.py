@@ -161,6 +161,9 @@ class FileSource(Dialect):
     names: dict[Label, Label] = Field(default_factory=dict, exclude_if=lambda names: not names)
     """What the source calls columns of the contract that have another name there. Not for files of statistics
     programs."""
+    where: dict[Label, StrictStr] = Field(default_factory=dict, exclude_if=lambda where: not where)
+    """Where a file has more than the rows of a release: what these have in some of its columns. `{release}`
+    is the date, as in a path."""
     final_newline: StrictBool = Field(default=True, exclude_if=lambda is_there: is_there)
     """Whether a CSV file without a line end after its last line is refused."""
     widths: dict[Label, StrictStr] = Field(default_factory=dict, exclude_if=lambda widths: not widths)
@@ -194,6 +197,16 @@ class FileSource(Dialect):
         '2024/patients_0701.csv'
         """
         return _dated(self.path, release)
+
+    def of(self, release: str) -> dict[str, str]:
+        """What the rows of a release have in columns of the file that has more than these.
+
+        Examples
+        --------
+        >>> FileSource(path="panel.dta", where={"year": "{release:%y}"}).of("1968-07-01")
+        {'year': '68'}
+        """
+        return {column: _dated(value, release) for column, value in self.where.items()}
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
@@ -254,8 +267,8 @@ class FileSource(Dialect):
 
     @property
     def names_release(self) -> bool:
-        """Whether another release has another path."""
-        return DATE.search(self.path) is not None
+        """Whether another release has another path, or other rows."""
+        return any(DATE.search(one) is not None for one in (self.path, *self.where.values()))
 
     @model_validator(mode="before")
     @classmethod
@@ -269,13 +282,23 @@ class FileSource(Dialect):
     def _check_path(cls, path: str) -> str:
         if not path.endswith((*TYPED, *CSV, *FIXED_WIDTH)):
             raise ValueError(f"must end in {', '.join((*TYPED, *CSV, *FIXED_WIDTH))}")
-        for written in DATE.findall(path):
-            two = {_dated(f"{{release:{written}}}", date) for date in ("2000-01-01", "2011-12-31")}
-            if written and len(two) == 1:
-                raise ValueError(
-                    f"has {shown(written)} for the date, and no part of a date is in it: %Y%m, say"
-                )
+        _check_dates(path)
         return checked_place(path)
+
+    @field_validator("where")
+    @classmethod
+    def _check_where(cls, where: dict[str, str]) -> dict[str, str]:
+        for value in where.values():
+            _check_dates(value)
+        return where
+
+
+def _check_dates(written_in: str) -> None:
+    """Raise ValueError if nothing of a date is left where the release's is to stand."""
+    for written in DATE.findall(written_in):
+        two = {_dated(f"{{release:{written}}}", date) for date in ("2000-01-01", "2011-12-31")}
+        if written and len(two) == 1:
+            raise ValueError(f"has {shown(written)} for the date, and no part of a date is in it: %Y%m, say")
 
 
 class QuerySource(Declaration):

@@ -89,8 +89,9 @@ def divide_piece(job: _Job) -> _DividedPiece:
     shards = shards_of(job.series)
     read, rows = job.piece.read(), [0] * len(shards)
     found = read.table
-    numbers = pl.int_range(job.piece.first, job.piece.first + found.height).alias(ROW)
-    for at, part in _parts(job.series, found.with_columns(numbers)):
+    if ROW not in found.columns:
+        found = found.with_row_index(ROW, offset=job.piece.first)
+    for at, part in _parts(job.series, found):
         rows[at] = part.height
         write_working_table(shards[at].within(job.folder) / f"{job.number:06d}.parquet", part)
     return _DividedPiece(rows, read.ambiguous_numbers, read.numerics)

@@ -144,11 +144,11 @@ def contract_of(
 
 def _refuse_one_file(contract: Product, dates: list[dt.date], where: str) -> None:
     """Refuse dates in a path that are the same for two releases, as `{release:%Y}` is for two months."""
-    paths: dict[str, dt.date] = {}
+    paths: dict[tuple[str, ...], dt.date] = {}
     for date in dates:
         if isinstance(one := contract.source_of(date.isoformat()), FileSource):
-            path = one.at(date.isoformat())
-            if (before := paths.setdefault(path, date)) != date:
+            path, rows = one.at(date.isoformat()), one.of(date.isoformat()).values()
+            if (before := paths.setdefault((path, *rows), date)) != date:
                 why = f"names {path} for the releases of {before} and {date}: write more of the date"
                 why += ", as in {release:%Y-%m}, or {release:%YQ%q} with its quarter"
                 raise ContractError(where, [("source.path", why)])

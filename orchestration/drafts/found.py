@@ -21,6 +21,7 @@ from republish.anonymize.errors import ContractError, SnapshotError, as_data
 from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together, with_labels
 from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
 from republish.orchestration.drafts.dialect import dialect_of, ends_its_last_line, usual_separator
+from republish.orchestration.drafts.panel import Panel, panel_of
 from republish.orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
 from republish.orchestration.snapshots.databases import ask, place_of
 from republish.orchestration.snapshots.files import read_file
@@ -33,6 +34,7 @@ UNDATED = (
     "There is no date in the file's name, so this contract is for a single release. Put one there, as"
     " in 2024-01-01, and write {release} for it in source.path, to go on."
 )
+IN_ONE_FILE = "One file has the rows of all releases: {column} says of which one a row is."
 RELABELLED = "Codes have other labels in later files: labels are read in place of them."
 NAMED = 5
 """So many files that are not looked at are named."""
@@ -122,41 +124,58 @@ def in_files(file: Path) -> FoundTable:
         _refuse_a_row_for_names(table, one)
         tables[release] = table
     _refuse_nobody(tables, str(file))
+    panel = panel_of(tables[today()]) if dated is None else None
+    tables = tables if panel is None else panel.tables
     first, *_ = tables.values()
     if other := next((name for one in tables.values() for name in one.columns if name not in first), None):
         remarks.append(f"The column {as_data(other)} is not in the first snapshot, and left out.")
     if others := named_nearly_alike(file, [*files.values()]):
         remarks.append(_not_looked_at(others))
     said, sources = _changes(dialects)
-    said = said | _without_ends(files[release] for release in tables)
+    said = said | _without_ends(files[release] for release in dialects)
     tables, labels, read_so = _in_words(tables, codes)
     said, remarks = said | read_so, [*remarks, *(RELABELLED for _ in read_so)]
-    stem = file.name.partition(".")[0]
+    columns = _columns(tables, labels, codes.values())
     if dated is None:
-        return FoundTable(
-            stem,
-            file.parent,
-            {"path": file.name, **said},
-            tuple(files),
-            _columns(tables, labels, codes.values()),
-            _unique(tables),
-            remarks=(UNDATED, *remarks),
-            heights=_heights(tables),
-            are_unique=partial(_are_unique, tables),
-        )
+        return _of_one_file(file, panel, tables, columns, said, remarks)
     cron = schedule_of(tuple(files))
     return FoundTable(
         dated.name or dated.folder.resolve().name,
         dated.folder,
         {"path": dated.path, **said},
         tuple(files),
-        _columns(tables, labels, codes.values()),
+        columns,
         _unique(tables),
         sources,
         cron,
         tuple(remarks),
         _heights(tables),
         partial(_are_unique, tables),
+    )
+
+
+def _of_one_file(
+    file: Path,
+    panel: Panel | None,
+    tables: Mapping[str, pl.DataFrame],
+    columns: tuple[Column, ...],
+    said: Mapping[str, Any],
+    remarks: Sequence[str],
+) -> FoundTable:
+    """The table of a file without a date in its name: of one release, or a panel of several."""
+    rows = {} if panel is None else {"where": panel.where}
+    note = UNDATED if panel is None else IN_ONE_FILE.format(column=as_data(panel.column))
+    return FoundTable(
+        file.name.partition(".")[0],
+        file.parent,
+        {"path": file.name, **rows, **said},
+        tuple(tables),
+        columns,
+        _unique(tables),
+        cron=None if panel is None else schedule_of(tuple(tables)),
+        remarks=(note, *remarks),
+        heights=_heights(tables),
+        are_unique=partial(_are_unique, tables),
     )
 
 

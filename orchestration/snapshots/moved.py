@@ -130,8 +130,8 @@ def labels_moved(
             counted = moves_of_both(
                 both, *(entries(table, f"of {one}").drop_nulls() for table in (before, now))
             )
-            named = ((pl.lit(f"{one}: ") + pl.col(which)).alias(which) for which in ("gone", "became"))
-            found.append(counted.with_columns(*named))
+            name = pl.lit(f"{one}: ")
+            found.append(counted.with_columns(gone=name + pl.col("gone"), became=name + pl.col("became")))
     return pl.concat(found)
 
 

@@ -42,6 +42,7 @@ from republish.orchestration.snapshots.locale_formats import (
     plainly,
     refuse_ambiguous_numbers,
 )
+from republish.orchestration.snapshots.rows_of_release import of_release
 from republish.orchestration.snapshots.sheet_size import Sheet
 from republish.orchestration.snapshots.tables import read_version, version_at
 from republish.orchestration.snapshots.validation import (
@@ -317,14 +318,31 @@ class _Files(Source):
 
     @property
     def place(self) -> str:
-        return self._path if is_in_store(self._path) else str(self.file.resolve(self._path))
+        place = self._path if is_in_store(self._path) else str(self.file.resolve(self._path))
+        rows = " and ".join(
+            f"{column} is {value}" for column, value in self.declared.of(self.release).items()
+        )
+        return f"{place}, where {rows}" if rows else place
 
     def exists(self) -> bool:
         # What is there and no file (a folder, say) will never be one: reading it says so.
         files = self._delivered
-        return bool(files) and all(
+        is_there = bool(files) and all(
             size_of(one) > 0 for one in files if isinstance(one, Stored) or one.is_file()
         )
+        return is_there and (not self.declared.where or self._has_rows())
+
+    def _has_rows(self) -> bool:
+        """Whether a file has some of the rows that are asked for; also if it can't be read."""
+        own = self.declared.of(self.release)
+        try:
+            opened = (
+                open_file(file, self.where, [*own], **_written(self.declared)) for file in self._delivered
+            )
+            parts = (piece.read() for one in opened for piece in one.pieces)
+            return any(len(of_release(part, own, self.where)) for part in parts)
+        except SnapshotError:
+            return True
 
     def mark(self) -> str:
         return " ".join(map(mark_of, self._delivered))
@@ -336,7 +354,8 @@ class _Files(Source):
                 f"{self.where}: there is no such file; deliver the snapshot, or correct source.path in the"
                 " contract"
             )
-        return file_pieces(files, self.where, self.file.contract, self.declared, rows, self.codes)
+        own = self.declared.model_copy(update={"where": self.declared.of(self.release)})
+        return file_pieces(files, self.where, self.file.contract, own, rows, self.codes)
 
     @cached_property
     def codes(self) -> Codes:
@@ -442,7 +461,8 @@ def read_as_declared(
     file: Path, schema: Table, source: FileSource, where: str
 ) -> tuple[pl.DataFrame, list[str]]:
     """The schema's columns that a file has, read as the source is written, and the names of all."""
-    pieces = with_identifiers(file_pieces([file], where, schema, _open_ended(source)), schema, where)
+    whole = _open_ended(source).model_copy(update={"where": {}})
+    pieces = with_identifiers(file_pieces([file], where, schema, whole), schema, where)
     return pieces.whole(where), pieces.present
 
 
@@ -491,12 +511,18 @@ def file_pieces(
     opened = _opened(files, where, schema, source, rows, codes or Codes.of(schema, source))
     first = next(opened)
     is_anywhere = all(isinstance(file, Path) and file.name.endswith(".parquet") for file in files)
-    pieces = _numbered(
-        (piece.rows, partial(_as_declared, piece, schema, source, one.where))
-        for one in chain([first], opened)
-        for piece in one.pieces
-    )
+    pieces = _numbered(_declared_pieces(chain([first], opened), schema, source))
     return Pieces(first.present, list(pieces) if is_anywhere else pieces, is_anywhere)
+
+
+def _declared_pieces(
+    files: Iterable[OpenedFile], schema: Table, source: FileSource
+) -> Iterator[tuple[int, Callable[[], Rows]]]:
+    first = 1
+    for one in files:
+        for piece in one.pieces:
+            yield piece.rows, partial(_as_declared, piece, schema, source, one.where, first)
+            first += piece.rows
 
 
 def _opened(
@@ -509,21 +535,11 @@ def _opened(
 ) -> Iterator[OpenedFile]:
     """Open files one after the other. Raises SnapshotError unless they have the same columns."""
     names = [source.names.get(name, name) for name in schema.source_columns()]
+    names += [one for one in source.where if one not in names]
     found: list[pl.DataFrame] = []
     for file in files:
         name = where if len(files) == 1 else f"{where}, {file.name}"
-        opened = open_file(
-            file,
-            name,
-            names,
-            rows,
-            separator=source.separator,
-            encoding=source.encoding,
-            final_newline=source.final_newline,
-            places=source.places(),
-            sheet=Sheet(source.sheet, source.header_row),
-            codes=codes,
-        )
+        opened = open_file(file, name, names, rows, **_written(source), codes=codes)
         found.append(opened.schema.to_frame())
         if odd := {*found[-1].columns} ^ {*found[0].columns}:
             raise SnapshotError(
@@ -532,6 +548,12 @@ def _opened(
             )
         _in_common_types([table.select(exactly(*found[0].columns)) for table in found], where)
         yield opened
+
+
+def _written(source: FileSource) -> dict[str, Any]:
+    """How a file is written, as `open_file` takes it."""
+    said = source.model_dump(include={"separator", "encoding", "final_newline"})
+    return said | {"places": source.places(), "sheet": Sheet(source.sheet, source.header_row)}
 
 
 def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
@@ -545,11 +567,19 @@ def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
         ) from None
 
 
-def _as_declared(piece: ParquetPiece | ReadPiece, schema: Table, source: FileSource, where: str) -> Rows:
-    """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
-    table = piece.read()
+def _as_declared(
+    piece: ParquetPiece | ReadPiece, schema: Table, source: FileSource, where: str, first: int
+) -> Rows:
+    """Rows of a file, with its columns in the order of the schema: in other files they may be in another.
+
+    `first` is the number of its first row. If only some rows are a release's, these have their numbers.
+    """
+    table, wanted = piece.read(), schema.source_columns()
+    if source.where:
+        table = of_release(table.with_row_index(ROW, offset=first), source.where, where)
+        wanted = [*wanted, ROW]
     table = table.rename({theirs: own for own, theirs in source.names.items() if theirs in table.columns})
-    ordered = table.select(exactly(*(name for name in schema.source_columns() if name in table.columns)))
+    ordered = table.select(exactly(*(name for name in wanted if name in table.columns)))
     return Rows(plainly(ordered, schema, source), ambiguous_numbers(ordered, schema, source, where))
 
 

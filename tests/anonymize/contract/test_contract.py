@@ -110,7 +110,7 @@ def test_a_missing_key_is_named(key):
             "source",
             (
                 "decimal, thousands, date_format, null_values, bounds, zone, separator, encoding, path,"
-                " columns, names, final_newline, widths, sheet, header_row, labels"
+                " columns, names, where, final_newline, widths, sheet, header_row, labels"
             ),
         ),
         ("releases", "first, cron, last, dates"),
@@ -255,7 +255,7 @@ OF_THE_CONTRACT = [
     (
         {"source": {"path": "x.csv"}},
         "source.path",
-        "needs {release} in it: each release has a snapshot of its own",
+        "needs {release} in it, or in where: each release has a snapshot of its own",
     ),
     (
         {"source": {"path": "{release}.json"}},
@@ -290,7 +290,7 @@ OF_THE_CONTRACT = [
     (
         {"sources": {"2024-07-01": {"path": "x.csv"}}},
         "sources.2024-07-01.path",
-        "needs {release} in it: each release has a snapshot of its own",
+        "needs {release} in it, or in where: each release has a snapshot of its own",
     ),
     (
         {"source": {"dsn": "duckdb:", "query": "SELECT 1"}, "sources": {"2024-07-01": {"separator": ";"}}},

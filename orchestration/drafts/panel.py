@@ -1,0 +1,98 @@
+"""One file with the rows of several snapshots: a panel, of which a column says when each row is from."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+from republish.anonymize.columns import entries, exactly
+from republish.anonymize.contract.source import write_date
+from republish.orchestration.snapshots.rows_of_release import as_text
+
+FORMS = {
+    "%Y-%m-%d": r"^\d{4}-\d\d-\d\d$",
+    "%Y": r"^(19|20)\d\d$",
+    "%Y-%m": r"^\d{4}-\d\d$",
+    "%Y%m": r"^\d{6}$",
+    "%YQ%q": r"^\d{4}Q[1-4]$",
+    "%Y-Q%q": r"^\d{4}-Q[1-4]$",
+    "%y": r"^\d\d$",
+}
+"""How a time is written, as a path has it, and the pattern of all that is written so."""
+OF_YEARS = re.compile(r"year|^yr|yr$|jahr|ann[eé]e|a[nñ]o$|jaar|rok$|vuosi")
+"""Names of columns, in small letters, whose two digits may be years."""
+MOST, FEWEST_ROWS = 500, 10
+"""Snapshots in a file, and rows of one on average."""
+CARRIED = 0.4
+"""The share of the people of a snapshot who are in the next one, on average: few of those of visits are."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What says when the rows of a file are from."""
+
+    column: str
+    form: str
+    """How it is written, in the codes of `write_date`."""
+    tables: dict[str, pl.DataFrame]
+    """The rows by the date of their release, in order."""
+
+    @property
+    def where(self) -> dict[str, str]:
+        """What a contract says of the rows of a release (`source.where`)."""
+        return {self.column: f"{{release:{self.form}}}"}
+
+
+def panel_of(table: pl.DataFrame) -> Panel | None:
+    """The snapshots in a table, if each person has one row at most in each of several; None else."""
+    flat = [
+        name for name in table.columns if not table[name].dtype.is_nested() and not table[name].has_nulls()
+    ]
+    for column in flat:
+        times = as_text(entries(table, column))
+        found = times.unique(maintain_order=True)
+        if not 2 <= len(found) <= MOST or len(found) * FEWEST_ROWS > table.height:
+            continue
+        form = next((form for form in FORMS if _is_written(found, form, column)), None)
+        if form is None or not any(_are_carried(table, times, name) for name in flat if name != column):
+            continue
+        dates = {_first_day(time, form).isoformat(): time for time in found}
+        if len(dates) == len(found):
+            tables = {date: table.filter(times == dates[date]) for date in sorted(dates)}
+            return Panel(column, form, tables)
+    return None
+
+
+def _is_written(times: pl.Series, form: str, column: str) -> bool:
+    if form == "%y" and OF_YEARS.search(column.lower()) is None:
+        return False
+    if not times.str.contains(FORMS[form]).all():
+        return False
+    try:
+        return all(write_date(_first_day(time, form), form) == time for time in times)
+    except ValueError:
+        return False
+
+
+def _first_day(time: str, form: str) -> dt.date:
+    """The first day of a time. Raises ValueError if there is none such."""
+    if "%q" in form:
+        return dt.date(int(time[:4]), 3 * int(time[-1]) - 2, 1)
+    if form == "%y":
+        year = int(time)
+        return dt.date(year + (1900 if year > dt.datetime.now(dt.UTC).year % 100 else 2000), 1, 1)
+    return dt.datetime.strptime(time, form).date()  # noqa: DTZ007 - a day has no zone
+
+
+def _are_carried(table: pl.DataFrame, times: pl.Series, name: str) -> bool:
+    """Whether a column has each of its values once in a snapshot, and many of them in the next one."""
+    rows = table.select(who=exactly(name)).with_columns(at=times.rank("dense"))
+    people = rows["who"].n_unique()
+    if people == rows.height or people <= rows["at"].n_unique() or rows.is_duplicated().any():
+        return False
+    again = rows.join(rows.with_columns(pl.col("at") + 1), on=["who", "at"], how="semi").height
+    before = rows.filter(pl.col("at") < pl.col("at").max()).height
+    return again >= CARRIED * before
