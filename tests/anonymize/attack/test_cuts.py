@@ -108,7 +108,7 @@ LIFESPANS = st.lists(
 
 
 @given(LIFESPANS)
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_every_signature_has_the_cut_that_networkx_finds(lifespans):
     release = 7
     rows = [(number, min(ends), max(ends), edge) for number, *ends, edge in lifespans]

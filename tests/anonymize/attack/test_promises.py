@@ -160,7 +160,7 @@ def test_a_series_whose_e_was_raised_keeps_what_each_person_was_promised(seed):
 def test_people_who_came_under_a_larger_e_and_get_the_smaller_one_break_the_promise():
     promises = [promise(equivalence=e) for e in (2, 2, 2, 6, 6, 6)]
     found = []
-    for seed in range(4):
+    for seed in range(2):
         made = equivalent_series([2] * 6, seed)
         *_, last = equivalent.attack_each(made, promises, everything=True)
         found.append(findings(last)[fi.EQUIVALENCE]["broken"])

@@ -101,7 +101,7 @@ def test_a_domain_of_one_value_is_published_as_it_is(attribute, value):
     assert intervals(attribute, 0, [value]) == intervals(attribute, 1, [value]) == [(value, value)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     st.floats(-1e6, 1e6),
     st.floats(1e-3, 1e6),

@@ -76,7 +76,7 @@ def buckets(draw):
     return codes, size
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(buckets())
 def test_the_kernel_takes_the_best_of_all_schemes_at_every_split(bucket):
     assert kernel(*bucket) == book(*bucket)

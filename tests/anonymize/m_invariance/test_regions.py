@@ -341,7 +341,7 @@ def halved(places, depth):
     return region
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.integers(0, 2**32), st.integers(0, 200), st.integers(1, 4), st.integers(0, 5))
 def test_people_are_cut_where_numpy_would_cut_them(seed, people, attributes, depth):
     rng = np.random.default_rng(seed)

@@ -20,16 +20,12 @@ def test_is_blake2b_at_every_block_boundary(length):
     assert pseudonyms(pl.Series([identifier]), KEY).to_list() == reference([identifier])
 
 
-@given(st.lists(st.binary(max_size=300)), st.binary(min_size=1, max_size=64))
-def test_is_blake2b_of_any_bytes_under_any_key(identifiers, key):
+@given(st.lists(st.binary(max_size=300)), st.lists(st.text(max_size=40)), st.binary(min_size=1, max_size=64))
+def test_is_blake2b_of_any_bytes_under_any_key_and_text_is_taken_as_utf_8(identifiers, words, key):
     series = pl.Series(identifiers, dtype=pl.Binary)
     assert pseudonyms(series, key).to_list() == reference(identifiers, key)
-
-
-@given(st.lists(st.text(max_size=40)))
-def test_text_is_taken_as_utf_8(identifiers):
-    series = pl.Series(identifiers, dtype=pl.String)
-    assert pseudonyms(series, KEY).to_list() == reference(each.encode() for each in identifiers)
+    text = pl.Series(words, dtype=pl.String)
+    assert pseudonyms(text, key).to_list() == reference((each.encode() for each in words), key)
 
 
 def test_a_slice_of_a_column_has_the_pseudonyms_of_its_own_rows():

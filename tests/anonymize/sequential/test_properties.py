@@ -139,15 +139,6 @@ def fixed(view, contract):
     return code_published(pl.DataFrame(names), contract.columns, "the view")
 
 
-@settings(max_examples=40)
-@given(situations())
-def test_counts_are_those_of_the_executed_join(situation):
-    rows, names, earlier, contract = situation
-    view = [{name: row[name] for name in names} for row in rows]
-    counted = linking(fixed(as_view(rows, names), contract), read(earlier, contract), contract)
-    assert counted.safety == pytest.approx(executed_join.safety(view, earlier, contract), abs=1e-12)
-
-
 @pytest.mark.slow("takes more than a second")
 @settings(max_examples=40)
 @given(situations())
@@ -261,11 +252,16 @@ def entropy(rows, wanted):
 
 @settings(max_examples=40)
 @given(situations(), st.sampled_from([2, join.MOST_PAIRS]))
-def test_the_attack_finds_what_the_reference_finds(situation, most_pairs):
-    """Large tables are joined a few values of the view at a time."""
+def test_counts_and_the_attack_find_what_the_executed_join_has(situation, most_pairs):
+    """Releases of one population are related. Large tables are joined a few values of the view at a time."""
     rows, names, earlier, contract = situation
     wanted = contract.principle
     view = [{name: row[name] for name in names} for row in rows]
+    reference = executed_join.safety(view, earlier, contract)
+    counted = linking(fixed(as_view(rows, names), contract), read(earlier, contract), contract)
+    assert counted.safety == pytest.approx(reference, abs=1e-12)
+    coded = code_view(as_view(rows, names), contract.columns, contract.principle.x)
+    assert all(unrelated(coded, one, Pairs.of(contract)) == (0, 0) for one in read(earlier, contract))
     anonymity = wanted.requirement == "anonymity"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join, "MOST_PAIRS", most_pairs)
@@ -286,20 +282,11 @@ def test_the_attack_finds_what_the_reference_finds(situation, most_pairs):
             linked_values=wanted.k if anonymity else None,
             limits=None if anonymity else dict.fromkeys(wanted.y, wanted.k),
         )
-    reference = executed_join.safety(view, earlier, contract)
     assert attack.undecided == 0
     assert attack.records == sum(1 for _ in executed_join.join(view, earlier, contract))
     assert (attack.broken == 0) == (reference >= (wanted.k if anonymity else 0))
     if anonymity:
         assert attack.linked_values == reference
-
-
-@settings(max_examples=40)
-@given(situations())
-def test_releases_of_one_population_are_population_related(situation):
-    rows, names, earlier, contract = situation
-    coded = code_view(as_view(rows, names), contract.columns, contract.principle.x)
-    assert all(unrelated(coded, one, Pairs.of(contract)) == (0, 0) for one in read(earlier, contract))
 
 
 @pytest.mark.slow("takes more than a second")
