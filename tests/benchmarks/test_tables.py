@@ -20,9 +20,9 @@ OF_REAL_DATA = {"sequential"}
 
 @pytest.fixture
 def commands_here(monkeypatch):
-    """Commands that `costs` measures run in this process, which has imported what they need.
+    """Commands that `costs` and `shards` measure run in this process, which has imported what they need.
 
-    `shards` measures processes of its own, in the same way.
+    Of other tools' tables, processes of their own are measured in the same way.
     """
 
     def run(command, environment):
@@ -38,7 +38,8 @@ def commands_here(monkeypatch):
         run(command, environment)
         return Spent(1.0, 1.0, 1.0)
 
-    monkeypatch.setattr(BENCHMARKS["costs"], "watched", watched)
+    for name in ("costs", "shards"):
+        monkeypatch.setattr(BENCHMARKS[name], "watched", watched)
 
 
 @pytest.mark.usefixtures("commands_here")

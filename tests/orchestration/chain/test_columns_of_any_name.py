@@ -130,20 +130,21 @@ def test_every_command_takes_columns_that_are_called_as_patterns_are(source, sha
     _, born, sex, value = NAMES
     contract, home = declared(tmp_path, source, shards), tmp_path / "home"
     published = home / "published/named/v1"
-    run("validate", contract, "--home", home)
     run("release", contract, "--home", home)
     run("verify", published)
     run("status", contract, "--home", home)
     where = f'"{born}" < 1990'
     assert "flu" in run("estimate", published, "--where", where, "--by", value, "--by", sex)
-    run("impute", published, tmp_path / "copies.parquet")
     folder = tmp_path / "truth"
     folder.mkdir()
     parquet(folder)
     for private in ((), ("--private", home / "private/named/v1")):
         run("audit", published, "--contract", contract, "--truth", folder, *private)
-    run("record", contract, "--home", home, "--out", tmp_path / "record")
-    run("compare", contract, "--home", home, "--values", "2", "--principles", "m_invariance")
     (tmp_path / "who").write_text("P07\n")
     run("person", contract, "--identifier", tmp_path / "who", "--home", home, "--out", tmp_path / "person")
+    if shards == 1:
+        run("validate", contract, "--home", home)
+        run("impute", published, tmp_path / "copies.parquet")
+        run("record", contract, "--home", home, "--out", tmp_path / "record")
+        run("compare", contract, "--home", home, "--values", "2", "--principles", "m_invariance")
     run("forget", contract, "--identifiers", tmp_path / "who", "--delete", "--home", home)

@@ -31,7 +31,7 @@ def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, sh
     hospital.declare(shards=shards)
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
-    some = ["8" if shards == 1 else "3", str(seed_of_run)]
+    some = ["5" if shards == 1 else "3", str(seed_of_run)]
     script = Path(__file__).with_name("kill_points.py")
     points, homes = kill_points(script, hospital.folder, tmp_path / "before", release, *some)
     assert points > 50

@@ -1,5 +1,6 @@
 """Shards merged in one stream: the same bytes however much comes at a time, and whatever is interrupted."""
 
+import shutil
 import stat
 
 import polars as pl
@@ -13,7 +14,7 @@ from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.series.shards import shards_of
 from republish.orchestration.storage import parts
 from republish.orchestration.storage.store import read_table
-from tests.hospital import RELEASES, make
+from tests.hospital import KEY, RELEASES, Hospital, make
 
 pytestmark = pytest.mark.slow("starts processes")
 
@@ -56,10 +57,18 @@ class Released:
         return {name: file.read_bytes() for name, file in found.items()}
 
 
-@pytest.fixture(params=PRINCIPLES)
-def released(request, hospital, tmp_path, monkeypatch):
+@pytest.fixture(scope="module", params=PRINCIPLES)
+def released(request, _built, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("merging")
+    shutil.copytree(_built / "hospital", folder / "hospital")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REPUBLISH_KEY", KEY)
+        yield Released(Hospital(folder / "hospital"), folder, request.param)
+
+
+@pytest.fixture(autouse=True)
+def _few_rows_in_a_part(monkeypatch):
     monkeypatch.setattr(parts, "PART_ROWS", 50)
-    return Released(hospital, tmp_path, request.param)
 
 
 @pytest.fixture
@@ -184,8 +193,8 @@ def test_everything_that_is_merged_is_its_owner_s_alone(released, few_at_a_time,
     assert all(mode == (0o700 if path.suffix in ("", ".partial") else 0o600) for path, mode in seen.items())
 
 
-def test_a_group_that_no_shard_has_is_no_person_s(released, tmp_path):
-    released.linkage = released.linkage.with_columns(pl.col("group_id") + 1_000)
+def test_a_group_that_no_shard_has_is_no_person_s(released, tmp_path, monkeypatch):
+    monkeypatch.setattr(released, "linkage", released.linkage.with_columns(pl.col("group_id") + 1_000))
     released.deal(tmp_path / "merged")
     with pytest.raises(HomeError, match=r"hosts\.parquet: names a group"):
         released.merge(tmp_path / "merged")

@@ -4,7 +4,6 @@ import resource
 import shutil
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -29,9 +28,8 @@ from republish.orchestration.series import release_record
 from republish.orchestration.series.shards import shard_numbers, shards_of
 from republish.orchestration.snapshots import sources
 from republish.orchestration.storage import parts
-from republish.orchestration.storage.manifest import MANIFEST, verify_series
 from republish.orchestration.storage.parts import table_files
-from republish.orchestration.storage.store import SUMS, read_json, read_table, sha256
+from republish.orchestration.storage.store import read_json, read_table, sha256
 from tests.hospital import (
     KEY,
     RELEASES,
@@ -99,35 +97,16 @@ def series(begun, hospital, tmp_path):
     return divided(hospital, tmp_path / "home")
 
 
-def test_a_divided_series_is_released_verified_and_audited(hospital, tmp_path):
-    """Under the other principles, see `test_shards_attacked.py`."""
-    hospital.under(PRINCIPLES["generalization"], shards=SHARDS)
-    series = make(hospital.series(tmp_path / "home"), *RELEASES)
-    audited_both_ways(hospital, series, tmp_path, SHARDS)
-    people = kept_in(series, THIRD, "linkage.parquet")
-    assert people["patient_id"].is_unique().all()
-    assert people.group_by("group_id").agg(pl.col("shard").n_unique())["shard"].max() == 1
-    counted = series.committed(THIRD).counts
-    assert (counted.people, counted.groups) == (people.height, people["group_id"].n_unique())
-
-
-def audited_both_ways(hospital, series, folder, shards):
-    """Three releases are verified, and audited with the private folder and without it: all promises hold."""
-    assert [one["n"] for one in verify_series(series.published_folder)] == [1, 2, 3]
-    for private in (True, False):
-        code, promises = audited(hospital, series, folder / f"report {private}", private=private)
-        assert code == 0
-        assert all(one["holds"] for one in promises.values())
-        assert f"in which of {shards} shards" in (folder / f"report {private}/audit.json").read_text()
-        assert ("shards" in promises) is private
-
-
 def test_people_stay_in_their_shard_and_keep_their_signatures(series):
     before, now = (kept_in(series, release, "linkage.parquet") for release in (FIRST, SECOND))
     both = before.join(now, on="patient_id", suffix="_now")
     assert both.height > 200
     assert (both["shard"] == both["shard_now"]).all()
     assert min(before["shard"].value_counts()["count"]) > 70
+    assert now["patient_id"].is_unique().all()
+    assert now.group_by("group_id").agg(pl.col("shard").n_unique())["shard"].max() == 1
+    counted = series.committed(SECOND).counts
+    assert (counted.people, counted.groups) == (now.height, now["group_id"].n_unique())
     signatures = [
         table(series.published(release), "microdata").group_by("group_id").agg(pl.col("disease").sort())
         for release in (FIRST, SECOND)
@@ -148,33 +127,27 @@ def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(series, hospit
     assert shown["people released"] == other.committed(SECOND).counts.people
 
 
-def test_the_bytes_do_not_depend_on_how_many_processes_there_are(
-    begun, series, hospital, tmp_path, monkeypatch
-):
-    """Of a release on another; a first release is made by several processes below."""
-    shutil.copytree(begun / "one", tmp_path / "two[2]")
-    monkeypatch.setenv(engines.VARIABLE, "local[2]")
-    make(hospital.series(tmp_path / "two[2]"), SECOND)
-    assert published(series.home.path) == published(tmp_path / "two[2]")
-
-
 @pytest.mark.parametrize(
-    ("principle", "figures"),
+    ("principle", "releases", "figures"),
     [
-        ({"name": "m_invariance", "m": 2, "adversary": "knows_algorithm"}, {"apart", "buckets"}),
-        (PRINCIPLES["global_guarantee"], {"placed_no_more", "releases_left_of_most"}),
+        ({"name": "m_invariance", "m": 2, "adversary": "knows_algorithm"}, (FIRST,), {"apart", "buckets"}),
+        (
+            PRINCIPLES["global_guarantee"],
+            (FIRST, SECOND),
+            {"placed_no_more", "releases_left_of_most"},
+        ),
     ],
 )
-def test_manifests_and_figures_do_not_depend_on_how_many_processes_there_are(
-    hospital, tmp_path, monkeypatch, principle, figures
+def test_bytes_and_figures_do_not_depend_on_how_many_processes_there_are(
+    hospital, tmp_path, monkeypatch, principle, releases, figures
 ):
-    """The process that puts shards together imports no principle where others make them."""
+    """Of first releases and of one on another. The process that puts shards together imports no principle."""
     semantics = {"semantics": "transient"} if principle["name"] == "global_guarantee" else {}
     hospital.under(principle, shards=2, sensitive=semantics)
-    one = make(hospital.series(tmp_path / "one"), FIRST)
+    one = make(hospital.series(tmp_path / "one"), *releases)
     (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
     monkeypatch.setenv(engines.VARIABLE, "local[2]")
-    release = begin(hospital.contract, tmp_path / "two", FIRST)
+    release = begin(hospital.contract, tmp_path / "two", releases[-1])
     _, said = release.communicate()
     assert release.returncode == 0, said
     assert published(tmp_path / "one") == published(tmp_path / "two")
@@ -445,29 +418,24 @@ def from_source(hospital, home, source):
 
 
 @pytest.mark.parametrize("source", DELIVERED)
-def test_a_source_that_is_read_in_pieces_comes_to_the_same_bytes(
+def test_a_source_that_is_read_in_pieces_comes_to_the_same_snapshot_or_its_fault_is_listed(
     one_release, hospital, tmp_path, monkeypatch, source
 ):
-    expected = published(one_release.home.path)
+    expected = kept_in(one_release, FIRST, "snapshot.parquet")
     (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
     monkeypatch.setattr(sources, "PIECE", 100)
-    delivered = DELIVERED[source](tmp_path, FIRST, hospital.snapshot(FIRST))
-    make(from_source(hospital, tmp_path / "two", delivered), FIRST)
-    other = {name for name, content in published(tmp_path / "two").items() if content != expected.get(name)}
-    assert {Path(name).name for name in other} == {MANIFEST, SUMS}  # they have the contract's digest
-    assert len(expected) == len(published(tmp_path / "two"))
-
-
-@pytest.mark.parametrize("source", DELIVERED)
-def test_a_fault_in_the_last_piece_is_listed_with_its_row(hospital, tmp_path, monkeypatch, source):
-    monkeypatch.setattr(sources, "PIECE", 100)
-    table = hospital.snapshot(FIRST).sort("patient_id")
+    table, folders = hospital.snapshot(FIRST).sort("patient_id"), (tmp_path / "faulty", tmp_path / "right")
     at_fault = pl.col("patient_id") == table["patient_id"][-1]
     faulty = table.with_columns(age=pl.when(at_fault).then(200).otherwise("age"))
-    series = from_source(hospital, tmp_path / "home", DELIVERED[source](tmp_path, FIRST, faulty))
-    with pytest.raises(SnapshotError, match="age: 1 of 300 rows lie outside the domain"):
-        take_snapshot(series, FIRST)
-    assert pl.read_csv(series.private(FIRST) / FAULTS)["row"].to_list() == [300]
+    for folder, people in zip(folders, (faulty, hospital.snapshot(FIRST)), strict=True):
+        folder.mkdir()
+        series = from_source(hospital, tmp_path / "two", DELIVERED[source](folder, FIRST, people))
+        if people is faulty:
+            with pytest.raises(SnapshotError, match="age: 1 of 300 rows lie outside the domain"):
+                take_snapshot(series, FIRST)
+            assert pl.read_csv(series.private(FIRST) / FAULTS)["row"].to_list() == [300]  # in the last piece
+    take_snapshot(series, FIRST)
+    assert kept_in(series, FIRST, "snapshot.parquet").equals(expected)
 
 
 def test_files_of_a_folder_whose_types_do_not_go_together_are_refused(hospital, tmp_path):
@@ -501,8 +469,8 @@ def test_a_snapshot_that_changes_while_it_is_read_is_refused(hospital, tmp_path)
 
 
 def test_a_shard_that_can_not_be_published_is_named(hospital, tmp_path):
-    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "refuse"}, shards=50)
-    with pytest.raises(NotEligible, match=r"in shard \d+ of 50: "):
+    hospital.under({"name": "m_invariance", "m": 6, "on_ineligible": "refuse"}, shards=9)
+    with pytest.raises(NotEligible, match=r"in shard \d of 9: "):
         make(hospital.series(tmp_path / "home"), FIRST)
     assert not published(tmp_path / "home")
 

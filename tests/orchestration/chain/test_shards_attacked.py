@@ -10,6 +10,7 @@ from republish.anonymize.errors import NotEligible
 from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.principles import principle_of
 from republish.orchestration.series.shards import shard_numbers
+from republish.orchestration.storage.manifest import verify_series
 from tests.anonymize.attack.attack_series import (
     Release,
     attack_series,
@@ -19,8 +20,8 @@ from tests.anonymize.attack.attack_series import (
     publish,
     snapshots,
 )
-from tests.hospital import RELEASES, make
-from tests.orchestration.chain.test_shards import PRINCIPLES, audited_both_ways
+from tests.hospital import RELEASES, audited, make
+from tests.orchestration.chain.test_shards import PRINCIPLES
 from tests.papers.disclosure_risk import disclosure_risk
 
 pytestmark = pytest.mark.slow("starts processes")
@@ -32,6 +33,8 @@ ALL_PRINCIPLES = {
     "global_guarantee": PRINCIPLES["global_guarantee"] | {"on_ineligible": "wait"},
     "streamliner": {"name": "streamliner", "l": 2, "then": "m_invariance", "on_ineligible": "wait"},
 }
+WITHOUT_LINKAGE = ("generalization", "e_equivalence")
+"""One of each format is attacked without the private folder, too."""
 FORMATS = {"generalization": {}, "anatomy": {"format": "anatomy"}}
 
 
@@ -112,4 +115,11 @@ def test_a_tiny_divided_series_withstands_every_attack_of_the_audit(hospital, tm
         hospital.deliver(release, table)
     semantics = {"semantics": "transient"} if principle == "global_guarantee" else {}
     hospital.under(ALL_PRINCIPLES[principle], shards=shards, sensitive=semantics)
-    audited_both_ways(hospital, make(hospital.series(tmp_path / "home"), *RELEASES), tmp_path, shards)
+    series = make(hospital.series(tmp_path / "home"), *RELEASES)
+    assert [one["n"] for one in verify_series(series.published_folder)] == [1, 2, 3]
+    for private in (True, False) if principle in WITHOUT_LINKAGE else (True,):
+        code, promises = audited(hospital, series, tmp_path / f"report {private}", private=private)
+        assert code == 0
+        assert all(one["holds"] for one in promises.values())
+        assert f"in which of {shards} shards" in (tmp_path / f"report {private}/audit.json").read_text()
+        assert ("shards" in promises) is private
