@@ -131,7 +131,9 @@ def _persons(
             raise ContractError("--identifier", [("", why)])
         return [_named(columns, name, "--identifier") for name in names]
     likely = likely_identifier(found.columns, found.unique)
-    if likely is None or likely.name not in found.unique:
+    if likely is None and found.person is not None:
+        likely, pair = columns[found.person], None
+    elif likely is None or likely.name not in found.unique:
         pair = likely_pair(found.columns, likely, found.unique, found.are_unique)
     else:
         pair = None

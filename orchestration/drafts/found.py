@@ -82,6 +82,8 @@ class FoundTable:
     cron: str | None = None
     remarks: tuple[str, ...] = ()
     """Sentences on what a publisher has to know."""
+    person: str | None = None
+    """Of a panel, the column by which people are found again."""
     heights: tuple[int, ...] = ()
     """How many rows each snapshot has, in their order."""
     are_unique: Callable[[Sequence[str]], bool] = lambda _names: False
@@ -149,8 +151,8 @@ def in_files(file: Path) -> FoundTable:
         sources,
         cron,
         tuple(remarks),
-        _heights(tables),
-        partial(_are_unique, tables),
+        heights=_heights(tables),
+        are_unique=partial(_are_unique, tables),
     )
 
 
@@ -174,6 +176,7 @@ def _of_one_file(
         _unique(tables),
         cron=None if panel is None else schedule_of(tuple(tables)),
         remarks=(note, *remarks),
+        person=None if panel is None else panel.person,
         heights=_heights(tables),
         are_unique=partial(_are_unique, tables),
     )

@@ -26,6 +26,8 @@ OF_YEARS = re.compile(r"year|^yr|yr$|jahr|ann[eé]e|a[nñ]o$|jaar|rok$|vuosi")
 """Names of columns, in small letters, whose two digits may be years."""
 MOST, FEWEST_ROWS = 500, 10
 """Snapshots in a file, and rows of one on average."""
+TWICE = 0.05
+"""The largest share of rows that are not the only ones of their person in a snapshot: of two teams, say."""
 CARRIED = 0.4
 """The share of the people of a snapshot who are in the next one, on average: few of those of visits are."""
 
@@ -37,6 +39,8 @@ class Panel:
     column: str
     form: str
     """How it is written, in the codes of `write_date`."""
+    person: str
+    """The column by which people are found again."""
     tables: dict[str, pl.DataFrame]
     """The rows by the date of their release, in order."""
 
@@ -47,7 +51,7 @@ class Panel:
 
 
 def panel_of(table: pl.DataFrame) -> Panel | None:
-    """The snapshots in a table, if each person has one row at most in each of several; None else."""
+    """The snapshots in a table, if nearly each person has one row at most in each of several; None else."""
     flat = [
         name for name in table.columns if not table[name].dtype.is_nested() and not table[name].has_nulls()
     ]
@@ -57,12 +61,13 @@ def panel_of(table: pl.DataFrame) -> Panel | None:
         if not 2 <= len(found) <= MOST or len(found) * FEWEST_ROWS > table.height:
             continue
         form = next((form for form in FORMS if _is_written(found, form, column)), None)
-        if form is None or not any(_are_carried(table, times, name) for name in flat if name != column):
+        persons = [name for name in flat if form and name != column and _are_carried(table, times, name)]
+        if form is None or not persons:
             continue
         dates = {_first_day(time, form).isoformat(): time for time in found}
         if len(dates) == len(found):
             tables = {date: table.filter(times == dates[date]) for date in sorted(dates)}
-            return Panel(column, form, tables)
+            return Panel(column, form, max(persons, key=lambda name: table[name].n_unique()), tables)
     return None
 
 
@@ -88,10 +93,12 @@ def _first_day(time: str, form: str) -> dt.date:
 
 
 def _are_carried(table: pl.DataFrame, times: pl.Series, name: str) -> bool:
-    """Whether a column has each of its values once in a snapshot, and many of them in the next one."""
+    """Whether a column has its values once in a snapshot, nearly all, and many of them in the next one."""
     rows = table.select(who=exactly(name)).with_columns(at=times.rank("dense"))
     people = rows["who"].n_unique()
-    if people == rows.height or people <= rows["at"].n_unique() or rows.is_duplicated().any():
+    if people == rows.height or people <= rows["at"].n_unique():
+        return False
+    if rows.is_duplicated().mean() > TWICE:  # type: ignore[operator]
         return False
     again = rows.join(rows.with_columns(pl.col("at") + 1), on=["who", "at"], how="semi").height
     before = rows.filter(pl.col("at") < pl.col("at").max()).height

@@ -332,7 +332,8 @@ def _not_published(column: Column, unique: Sequence[str]) -> str | None:
         return "looks as if nobody may learn it, either: sensitive may be a list of columns"
     kinds = {
         "free text": "free text, or a value of nearly each person's own",
-        "time": "moments, and not dates: give it as dates in the source, if others may know them",
+        "time": "moments, and not dates: if others may know them, give days, or the zone whose midnights they"
+        " are (source.zone)",
         "nothing": "has no values",
         "other": "of a type that is not read",
         "too large": "numbers that are too large (2^53 and more): give them in a larger unit in the source",

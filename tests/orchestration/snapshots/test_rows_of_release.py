@@ -193,6 +193,12 @@ def test_other_tables_are_no_panels(table):
     assert panel_of(table) is None
 
 
+def test_a_panel_in_which_a_few_have_two_rows_is_one():
+    table = panel()
+    found = panel_of(pl.concat([table, table.head(3)]).with_columns(row=pl.int_range(pl.len())))
+    assert found.person == "who"
+
+
 def test_rows_of_a_release_are_said_in_the_contract():
     source = FileSource(path="panel.csv", where={"year": "{release:%Y}", "q": "{release:%q}", "site": "x"})
     assert source.of("2024-05-01") == {"year": "2024", "q": "2", "site": "x"}
