@@ -5,7 +5,6 @@ import itertools
 import re
 from types import SimpleNamespace
 
-import dagster as dg
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._utils.schedules import is_valid_cron_string, schedule_execution_time_iterator
@@ -115,17 +114,29 @@ def moments(file, first):
     return [one + shift for one in found for shift in (-minute, dt.timedelta())]
 
 
-def the_same_dates(file, first, at):
-    for moment in moments(file, first):
+def the_same_dates(file, at, moments):
+    for moment in moments:
         at(moment)
         assert calendar_of(file).due == by_dagster(file, moment), (file.contract.releases.cron, moment)
 
 
-@pytest.mark.slow("makes and audits many releases")
+@pytest.mark.slow("compares dates at many moments")
 @pytest.mark.parametrize("cron", WRITTEN)
-def test_the_dates_of_a_schedule_are_dagsters_partitions(cron, at):
+def test_the_dates_of_a_schedule_are_dagsters_partitions_and_ticks_whether_it_ends_or_not(cron, at):
     assert schedule_fault(cron, FIRST) is None
-    the_same_dates(declared(cron), FIRST, at)
+    since = dt.datetime.combine(FIRST, MIDNIGHT)
+    theirs = schedule_execution_time_iterator(since.timestamp(), for_dagster(cron), "UTC")
+    ours = list(itertools.islice(ticks(cron, FIRST), 8))
+    assert [tick.astimezone(dt.UTC) for tick in itertools.islice(theirs, 8)] == ours
+    file = declared(cron)
+    the_same_dates(file, at, moments(file, FIRST))
+    third = ours[2].date()
+    for last in (FIRST + dt.timedelta(days=400), third, third - dt.timedelta(days=1)):
+        file = declared(cron, last=last)
+        if last >= dt.date.fromisoformat(file.first_release):
+            days = [last + dt.timedelta(days=after) for after in (0, 1, 800)]
+            the_same_dates(file, at, [dt.datetime.combine(day, MIDNIGHT) for day in days])
+            assert max(calendar_of(file).due) <= last.isoformat()
 
 
 @pytest.mark.slow("takes more than a second")
@@ -136,22 +147,17 @@ def test_of_any_schedule_too(cron, days):
     first = dt.date(2024, 1, 1) + dt.timedelta(days=days - 1)
     assume(schedule_fault(cron, first) is None)
     with pytest.MonkeyPatch.context() as clock:
-        the_same_dates(declared(cron, first), first, lambda now: clock.setattr(calendar, "now", lambda: now))
+        file = declared(cron, first)
 
+        def set_clock(moment):
+            clock.setattr(calendar, "now", lambda: moment)
 
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize("cron", WRITTEN)
-def test_a_schedule_that_ends_has_the_same_dates_in_dagster(cron, at):
-    third = list(itertools.islice(ticks(cron, FIRST), 3))[-1].date()
-    for last in (FIRST + dt.timedelta(days=400), third, third - dt.timedelta(days=1)):
-        file = declared(cron, last=last)
-        if last >= dt.date.fromisoformat(file.first_release):
-            the_same_dates(file, FIRST, at)
-            assert max(calendar_of(file).due) <= last.isoformat()
+        the_same_dates(file, set_clock, moments(file, first))
 
 
 def test_a_single_release_is_due_on_its_date(at):
-    the_same_dates(declared(None), FIRST, at)
+    file = declared(None)
+    the_same_dates(file, at, moments(file, FIRST))
 
 
 @pytest.mark.parametrize("cron", [None, "0 6 1 * *"])
@@ -161,14 +167,6 @@ def test_the_first_release_is_not_due_before_its_time(cron, at):
     assert calendar_of(file).due == []
     at(dt.datetime(2024, 3, 1, 6 if cron else 0, tzinfo=dt.UTC))
     assert calendar_of(file).due == ["2024-03-01"]
-
-
-@pytest.mark.parametrize("cron", WRITTEN)
-def test_the_schedule_in_dagster_ticks_when_releases_are_due(cron):
-    since = dt.datetime.combine(FIRST, MIDNIGHT)
-    theirs = schedule_execution_time_iterator(since.timestamp(), for_dagster(cron), "UTC")
-    ours = list(itertools.islice(ticks(cron, FIRST), 8))
-    assert [tick.astimezone(dt.UTC) for tick in itertools.islice(theirs, 8)] == ours
 
 
 @pytest.mark.parametrize("cron", REFUSED)
@@ -214,11 +212,3 @@ def test_dagster_accepts_exactly_the_schedules_that_have_no_such_fault(cron):
 @pytest.mark.parametrize("first", [dt.date(1, 1, 1), dt.date(9999, 12, 31)])
 def test_at_the_ends_of_the_calendar_a_schedule_never_ticks(first):
     assert re.search("never ticks on or after", schedule_fault("0 0 1 */3 *", first))
-
-
-def test_dagster_itself_misreads_the_leap_day():
-    """Why `for_dagster` writes it another way: once this fails, it is needed no more."""
-    as_written = dg.TimeWindowPartitionsDefinition(
-        start="2024-02-29", fmt=calendar.FORMAT, cron_schedule="0 0 29 2 *", end_offset=1
-    )
-    assert "2024-02-29" not in as_written.get_partition_keys(dt.datetime(2024, 3, 1, tzinfo=dt.UTC))
