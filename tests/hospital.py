@@ -6,11 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import polars as pl
+import pytest
 import yaml
 from rich.console import Console
 
@@ -129,17 +131,27 @@ def begin(contract, home, through):
     return subprocess.Popen(command, cwd=ROOT, env=several_threads(), **pipes)
 
 
-def audited(hospital, series, folder, *, private=True):
+@contextmanager
+def only_verdicts():
+    """Let audits leave out what no verdict depends on: guesses, and what a table is worth."""
+    with pytest.MonkeyPatch.context() as patch:
+        for measure in ("guess_values", "guess_presence", "usefulness"):
+            patch.setattr(f"republish.orchestration.audit.series.{measure}", lambda *_: None)
+        yield
+
+
+def audited(hospital, series, folder, *, private=True, figures=False):
     """The exit code of `republish audit`, and the rows of its report by promise."""
-    code = audit(
-        [series.published_folder],
-        hospital.file(RELEASES[0]).parent,
-        hospital.contract,
-        private=series.private_folder if private else None,
-        out=folder,
-        seconds=0.1,  # where equivalence is not promised, its figure may stay undecided
-        console=Console(quiet=True),
-    )
+    with nullcontext() if figures else only_verdicts():
+        code = audit(
+            [series.published_folder],
+            hospital.file(RELEASES[0]).parent,
+            hospital.contract,
+            private=series.private_folder if private else None,
+            out=folder,
+            seconds=0.1,  # where equivalence is not promised, its figure may stay undecided
+            console=Console(quiet=True),
+        )
     described = json.loads((folder / "audit.json").read_text())
     return code, {row["promise"]: row for row in described["promises"]}
 

@@ -20,6 +20,7 @@ import pytest
 from republish.orchestration.cli import main as cli
 from tests.google import google
 from tests.hospital import KEY, RELEASES, Hospital, build, make
+from tests.hospital import only_verdicts as verdicts_alone
 from tests.once import (  # noqa: F401 - fixtures of every test below
     commands_are_built_once,
     dagster_repeats_nothing,
@@ -65,6 +66,13 @@ def home(_built, tmp_path):
 def series(hospital, home):
     """The hospital's series, two releases long."""
     return hospital.series(home)
+
+
+@pytest.fixture
+def only_verdicts():
+    """For audits of which the verdict alone is asked."""
+    with verdicts_alone():
+        yield
 
 
 @pytest.fixture

@@ -64,13 +64,10 @@ def report(folder):
     return json.loads((folder / "audit.json").read_text())
 
 
-def test_shards_are_found_to_keep_what_the_whole_keeps(hospital, tmp_path, monkeypatch):
-    shutil.copytree(hospital.folder, tmp_path / "hospital", ignore=shutil.ignore_patterns(".*"))
-    hospital = Hospital(tmp_path / "hospital")
-    series = make(divided(hospital, tmp_path / "home", 3), *RELEASES)
-    code, by_shard = audited(hospital, series, tmp_path / "by shard")
+def test_shards_are_found_to_keep_what_the_whole_keeps(hospital, series, tmp_path, monkeypatch):
+    code, by_shard = audited(hospital, series, tmp_path / "by shard", figures=True)
     monkeypatch.setattr(Material, "goes_by_shard", False)
-    expected, whole = audited(hospital, series, tmp_path / "whole")
+    expected, whole = audited(hospital, series, tmp_path / "whole", figures=True)
     assert code == expected == 0
     assert by_shard.pop("shards")["people"] == whole["hosting groups"]["people"]
     assert set(by_shard) == set(whole)

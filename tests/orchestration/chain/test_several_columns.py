@@ -49,7 +49,7 @@ def test_releases_are_published_audited_and_estimated_by_one_column_and_by_two(s
     assert rows.columns[-2:] == ["disease", "treatment"]
     for column in ("disease", "treatment"):
         assert not rows.select(pl.struct("group_id", column).is_duplicated().any()).item()
-    code, found = audited(several, series, tmp_path / "report")
+    code, found = audited(several, series, tmp_path / "report", figures=True)
     assert code == 0
     assert found["candidates by hosting group"]["found"] >= 3
     last = json.loads((tmp_path / "report/audit.json").read_text())["series"][0]["releases"][-1]

@@ -399,7 +399,7 @@ def test_a_release_of_which_too_much_is_guessed(telling, tmp_path):
     found = guessed_in(series)
     assert all(one > 0.4 for one in found)
     report = tmp_path / "report"
-    audited(telling, series, report)
+    audited(telling, series, report, figures=True)
     releases = json.loads((report / "audit.json").read_text())["series"][0]["releases"]
     # An audit knows departed people, too, who return; nobody does here.
     assert found == [round(100 * one["guesses"]["learned"]) / 100 for one in releases]
