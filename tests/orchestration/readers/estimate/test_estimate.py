@@ -1,13 +1,10 @@
 """Counts estimated from a published folder: right where they can be, and off by as much as they say."""
 
 import datetime as dt
-import functools
 import itertools
 import json
 import re
-import tempfile
 from math import isclose, prod
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -52,29 +49,24 @@ def folder(series):
 
 
 @pytest.mark.slow("takes more than a second")
-def test_the_last_release_is_estimated_alone_as_among_all(series):
-    whole, published = (series.published(RELEASES[1]).parent for _ in range(2))
-    every, changes = estimate(whole, by="sex"), estimate(whole, change=True)
-    assert estimate(published, by="sex", last=True).equals(
-        every.filter(pl.col("release") == pl.col("release").max())
-    )
-    assert estimate(published, change=True, last=True).equals(changes.tail(1))
-
-
-@pytest.mark.slow("takes more than a second")
 def test_releases_of_a_series_are_asked_together_and_say_what_each_says(series, monkeypatch):
-    whole = series.published(RELEASES[1]).parent
+    whole = series.published_folder
     asked = {"where": "disease <> 'flu' AND age >= 40", "by": "sex"}
     each = [estimate(folder, **asked) for folder in sorted(whole.iterdir())]
     runs = []
     monkeypatch.setattr(command, "prepared", lambda *given: runs.append(given) or prepared(*given))
     together = estimate(whole, **asked)
-    assert (len(each) > 1, len(runs)) == (True, 1)
+    assert together["release"].unique(maintain_order=True).cast(pl.String).to_list() == list(RELEASES[:2])
     assert together.equals(pl.concat(each))
+    assert len(runs) == 1
+    assert estimate(whole, **asked, last=True).equals(each[-1])
+    changes = estimate(whole, change=True)
+    assert estimate(whole, change=True, last=True).equals(changes.tail(1))
 
+    runs.clear()
     monkeypatch.setattr(command, "TOGETHER", 1)
     assert estimate(whole, **asked).equals(together)
-    assert len(runs) == 1 + len(each)
+    assert len(runs) == len(each)
 
 
 def test_what_is_wrong_with_one_of_many_releases_is_said_of_it(series, monkeypatch):
@@ -103,13 +95,15 @@ def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
 
 
 @pytest.mark.slow("takes more than a second")
-def test_the_file_says_the_same_in_duckdb_alone(folder, monkeypatch):
+def test_the_file_says_the_same_in_duckdb_alone(series, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    with duckdb.connect() as connection:
-        connection.execute((folder / "estimate.sql").read_text())
-        alone = connection.sql("FROM estimate(age BETWEEN 30 AND 40 AND sex = 'F', split := disease)").pl()
-    answer = estimate(folder, "age between 30 and 40 and sex = 'F'", by="Disease")
-    assert alone.rename({"split": "disease"}).equals(answer)
+    statements = (folder / "estimate.sql").read_text()
+    where = "age between 30 and 40 and sex = 'F'"
+    for given, others in ((folder, ""), (series.published_folder, "SET VARIABLE folder = '../*';")):
+        with duckdb.connect() as connection:
+            connection.execute(others + statements)
+            alone = connection.sql(f"FROM estimate({where}, split := disease)").pl()
+        assert alone.rename({"split": "disease"}).equals(estimate(given, where, by="Disease"))
 
 
 @pytest.mark.slow("takes more than a second")
@@ -126,17 +120,6 @@ def test_an_older_duckdb_is_told_in_a_sentence(folder, version, is_old):
                 connection.execute(asked)
         else:
             connection.execute(asked)
-
-
-@pytest.mark.slow("takes more than a second")
-def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
-    found = estimate(series.published_folder, "disease = 'flu'")
-    assert found["release"].cast(pl.String).to_list() == list(RELEASES[:2])
-    monkeypatch.chdir(series.published(RELEASES[0]))
-    with duckdb.connect() as connection:
-        connection.execute("SET VARIABLE folder = '../*'")
-        connection.execute((series.published(RELEASES[0]) / "estimate.sql").read_text())
-        assert connection.sql("FROM estimate(disease = 'flu')").pl().drop("split").equals(found)
 
 
 @pytest.mark.slow("makes and audits many releases")
@@ -241,18 +224,17 @@ def test_groups_that_err_alike_err_no_more_than_people_dealt_by_lot():
 def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lack(principle):
     """A fifth of the tuples are counterfeits, and none has the most frequent value."""
     parameters = {"m": 4, "on_ineligible": "counterfeit", "people_per_group": 2, **COUNTERFEITING[principle]}
+    declared, snapshots = skewed(4, 1.25, 600, 3, seed=0)
     right = []
-    for seed in range(2):
-        declared, snapshots = skewed(4, 1.25, 600, 3, seed)
-        for made in list(released(snapshots, contract_of(declared, **parameters)))[::2]:
-            true = dict(present(made).group_by(VALUE).len().iter_rows())
-            with estimating(made.candidate.published, made.contract) as connection:
-                rows = connection.sql("FROM estimate(true, split := value)").fetchall()
-            assert isclose(sum(row[2] for row in rows), sum(true.values()), abs_tol=1)
-            right += [row[4] - 0.5 <= true[row[1]] <= row[5] + 0.5 for row in rows]
-            slots = made.read.values.group_by(VALUE).agg(tuples=pl.col("tuples").sum())
-            most = dict(slots.iter_rows())
-            assert all(row[5] <= most[row[1]] for row in rows)
+    for made in list(released(snapshots, contract_of(declared, **parameters)))[::2]:
+        true = dict(present(made).group_by(VALUE).len().iter_rows())
+        with estimating(made.candidate.published, made.contract) as connection:
+            rows = connection.sql("FROM estimate(true, split := value)").fetchall()
+        assert isclose(sum(row[2] for row in rows), sum(true.values()), abs_tol=1)
+        right += [row[4] - 0.5 <= true[row[1]] <= row[5] + 0.5 for row in rows]
+        slots = made.read.values.group_by(VALUE).agg(tuples=pl.col("tuples").sum())
+        most = dict(slots.iter_rows())
+        assert all(row[5] <= most[row[1]] for row in rows)
     assert np.mean(right) > 0.93
 
 
@@ -427,11 +409,11 @@ def in_order(rng, each, off):
 def test_groups_of_all_signatures_err_alike_where_people_are_matched_in_order(published):
     """The old have other values, so that the same value is that of the oldest in all groups."""
     off, errors = [], []
-    for seed in range(3):
+    for seed in range(2):
         ages, carried = in_order(np.random.default_rng(seed), 40, 15)
         tables = published_by_age(ages, carried, published)
         with estimating(tables, declared_by_age(published)) as connection:
-            for age in range(300, 750, 50):
+            for age in range(300, 750, 75):
                 asked = f"FROM estimate(age < {age}, split := {quoted(NAME)})"
                 for _, value, people, error, *_ in connection.sql(asked).fetchall():
                     off.append(abs(people - ((ages < age) & (carried == int(value[1:]))).sum()))
@@ -473,7 +455,7 @@ def test_no_error_is_greater_than_the_groups_allow(tmp_path):
     tables = grouped(np.random.default_rng(1), declared, 60, qi_0=(1000, True))
     with connected(tmp_path, declared, tables) as connection:
         groups = connection.sql("SELECT DISTINCT group_id, low, high FROM estimate_ends").pl()
-        for age in range(25, 1000, 25):
+        for age in range(25, 1000, 75):
             divided = groups.filter(pl.col("low") < age, pl.col("high") >= age).height
             for *_, error, _, _, _, _ in connection.sql(
                 f"FROM estimate(age < {age}, split := {quoted(NAME)})"
@@ -533,8 +515,7 @@ AGES = {
 }
 
 
-@functools.cache
-def asked_within_cells(ages, seed):
+def asked_within_cells(ages, seed, folder):
     """People up to each age, of whom cells of ten years are published: true, estimate, standard error."""
     rng, people = np.random.default_rng(seed), 1500
     age = AGES[ages](rng, people)
@@ -544,21 +525,16 @@ def asked_within_cells(ages, seed):
     declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
     values = pl.Series(VALUE, ["a", "b", "c"] * (people // 3))[np.argsort(near)]
     tables = generalize(pl.DataFrame({"qi_0": age}), values, group, np.zeros(people, bool), declared).tables
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        connected(Path(folder), declared, tables, lone_ends=0) as connection,
-    ):
-        asked = range(max(1, age.min()), min(99, age.max() + 9), 6)
-        found = (connection.sql(f"FROM estimate(age <= {upto})").fetchall() for upto in asked)
-        return np.array(
-            [((age <= upto).sum(), *row[2:4]) for upto, (row,) in zip(asked, found, strict=True)]
-        ).T
+    with connected(folder, declared, tables, lone_ends=0) as connection:
+        asked = range(max(1, age.min()), min(99, age.max() + 9), 8)
+        found = [connection.sql(f"FROM estimate(age <= {upto})").fetchall()[0][2:4] for upto in asked]
+    return np.array([((age <= upto).sum(), *one) for upto, one in zip(asked, found, strict=True)]).T
 
 
 @pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.parametrize("ages", AGES)
-def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_people_are(ages):
-    found = [asked_within_cells(ages, seed) for seed in (1, 2)]
+def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_people_are(ages, tmp_path):
+    found = [asked_within_cells(ages, seed, tmp_path) for seed in (1, 2)]
     true, estimated, error = np.concatenate(found, axis=1)
     off = np.abs(estimated - true)
     assert (off <= 1.96 * error + 0.5).mean() > 0.92
@@ -701,12 +677,9 @@ def test_people_of_one_large_group_err_together(tmp_path):
             assert error < number / 4
 
 
-@functools.cache
-def simulated(principle, *, seed=1, shuffle=False):
+def simulated(principle, change=lambda snapshot: snapshot):
     """Random queries on a hospital of 4,000 people: what they come to."""
-    snapshots = hospital_snapshots(1, 4_000, seed)
-    if shuffle:
-        snapshots = [(date, one.with_columns(pl.col("disease").shuffle(seed=1))) for date, one in snapshots]
+    snapshots = [(date, change(snapshot)) for date, snapshot in hospital_snapshots(1, 4_000, seed=1)]
     found, _ = measured(last(snapshots, hospital_contract(**PRINCIPLES[principle])), QUERIES)
     assert len(found["true"]) == QUERIES
     return found
@@ -735,35 +708,33 @@ PRINCIPLES = {
 @pytest.mark.parametrize("principle", PRINCIPLES)
 def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
     """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
-    hospitals = [simulated(principle, seed=seed) for seed in (1, 2)]
-    found = {part: np.concatenate([one[part] for one in hospitals]) for part in hospitals[0]}
+    found = simulated(principle)
     right = shares_right(found)
     assert right[0] > 0.91
-    assert 0.74 < right[1] < 0.98
+    assert 0.74 < right[1] < 0.99
     assert 0.45 < right[2] < 0.85
     assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
+    if principle == "m_invariance":
+        assert shares_right(found, "any ")[0] > 0.92
+        for kind, most in (("", 0.85), ("any ", 0.2)):
+            true = found[f"{kind}true"]
+            off, evenly = (np.abs(found[f"{kind}{one}"] - true).mean() for one in ("estimated", "evenly"))
+            assert off < most * evenly
+            assert found[f"{kind}error"].mean() < 3 * off  # some of it is for places within cells
 
 
 @pytest.mark.slow("measures over many simulated tables")
 def test_values_that_go_with_nothing_have_intervals_that_are_right():
-    found = simulated("m_invariance", shuffle=True)
+    found = simulated(
+        "m_invariance", lambda snapshot: snapshot.with_columns(pl.col("disease").shuffle(seed=1))
+    )
     assert shares_right(found)[0] > 0.93
     assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
 
 
 @pytest.mark.slow("measures over many simulated tables")
-def test_counts_of_people_with_any_value_have_intervals_that_are_right():
-    m_invariant = simulated("m_invariance")
-    assert shares_right(m_invariant, "any ")[0] > 0.92
-    true = m_invariant["any true"]
-    off, evenly = (np.abs(m_invariant[f"any {one}"] - true).mean() for one in ("estimated", "evenly"))
-    assert off < 0.2 * evenly
-    assert m_invariant["any error"].mean() < 3 * off  # some of it is for places within cells
-
-
-@pytest.mark.slow("measures over many simulated tables")
 def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers():
-    before, after = list(released(hospital_snapshots(3, 3_000, 7), hospital_contract()))[1:]
+    before, after = list(released(hospital_snapshots(3, 1_500, 7), hospital_contract()))[1:]
     true, found = [], []
     published = (one.candidate.published for one in (before, after))
     with estimating(next(published), after.contract, *published) as connection:
@@ -782,13 +753,6 @@ def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers()
     assert len(off) > 200
     assert (off <= 1.96 * error + 0.5).mean() > 0.9
     assert error.mean() < 0.6 * of_strangers.mean()
-
-
-@pytest.mark.slow("measures over many simulated tables")
-def test_counts_are_better_than_those_of_people_spread_evenly():
-    m_invariant = simulated("m_invariance")
-    off, evenly = (np.abs(m_invariant[one] - m_invariant["true"]).mean() for one in ("estimated", "evenly"))
-    assert off < 0.85 * evenly
 
 
 # ---- what can't be asked
@@ -880,15 +844,6 @@ def test_what_is_no_expression_is_refused(folder, asked, why):
     with pytest.raises(QueryError, match=re.escape(why)) as caught:
         estimate(folder, by=asked)
     assert str(caught.value).startswith(f"--by {asked}: ")
-
-
-def test_an_older_duckdb_is_told_so(folder):
-    statements = estimate_sql(json.loads((folder / "datapackage.json").read_text()))
-    checked, *_ = statements.partition("SET VARIABLE folder = coalesce")
-    with duckdb.connect() as connection:
-        connection.execute(checked)
-        with pytest.raises(duckdb.Error, match=r"takes DuckDB 1\.3 or newer, and this is v1\.2\.2"):
-            connection.execute(checked.replace("version()", "'v1.2.2'"))
 
 
 def test_nobody_is_found_where_nobody_can_be(folder):
