@@ -9,7 +9,7 @@ import pytest
 from republish.anonymize.learning import associations
 from republish.orchestration.readers import associations as readers
 from republish.orchestration.readers.associations import Found, Learned
-from tests.hospital import RELEASES, build, make
+from tests.hospital import KEY, RELEASES, build, make
 
 ANATOMY = {"name": "m_invariance", "m": 2, "format": "anatomy", "on_ineligible": "refuse"}
 WORDS = ("--of", "disease", "--on", "age", "--on", "sex")
@@ -21,12 +21,13 @@ def quick(monkeypatch):
     monkeypatch.setattr(associations, "NEAR", (2, 3))
 
 
-@pytest.fixture
-def exact(tmp_path):
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
     """A series of two releases with exact quasi-identifiers."""
-    (tmp_path / "exact").mkdir()
-    hospital = build(tmp_path / "exact").under(ANATOMY)
-    return make(hospital.series(tmp_path / "home"), *RELEASES[:2])
+    folder = tmp_path_factory.mktemp("exact")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("REPUBLISH_KEY", KEY)
+        return make(build(folder).under(ANATOMY).series(folder / "home"), *RELEASES[:2])
 
 
 @pytest.mark.slow("measures over many simulated tables")

@@ -74,12 +74,6 @@ def test_a_refusal_for_privacy_has_its_own_exit_code(republish, hospital, home):
     assert published(home) == before
 
 
-def test_other_parameters_do_not_touch_what_is_published(republish, hospital, home):
-    hospital.declare(principle={"m": 4})
-    code, *_ = republish("release", hospital.contract, "--home", home, "--through", SECOND)
-    assert code == 0
-
-
 @pytest.mark.slow("takes more than a second")
 def test_a_release_waits_for_what_is_upstream_of_it(republish, hospital, home):
     hospital.declare(upstream=["warehouse/patients"])
@@ -144,14 +138,8 @@ def test_what_nobody_expected_is_one_line(republish, hospital, home):
     assert err == ["republish: unexpected ValueError; run again with --debug to see where"]
     for file in (home / "dagster").rglob("*"):
         assert not file.is_file() or b"P00000001" not in file.read_bytes(), file
-
-
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.usefixtures("broken_algorithm")
-def test_debug_shows_where(republish, hospital, home):
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD, "--debug")
-    assert code == 1
-    assert err[0] == "Traceback (most recent call last):"
+    assert (code, err[0]) == (1, "Traceback (most recent call last):")
     assert any("in make_whole" in line for line in err)
 
 
@@ -363,12 +351,6 @@ def test_no_identifier_or_pseudonym_is_anywhere_but_in_the_private_folder(one_ru
             assert not IDENTIFIER.search(str(history.table(table).fetchall()).encode())
 
 
-def test_identifiers_would_be_found_if_they_were_there(one_run):
-    folder, _ = one_run
-    private = (folder / "home/private").rglob("linkage.parquet")
-    assert any(IDENTIFIER.search(str(pl.read_parquet(path).rows()).encode()) for path in private)
-
-
 def test_nothing_asks_the_network_for_anything(one_run):
     folder, _ = one_run
     assert not (folder / "network").exists(), (folder / "network").read_text()
@@ -390,15 +372,6 @@ def test_parquet_files_say_nothing_but_their_rows(one_run):
 
 
 # ---- validate
-
-
-def test_validate_changes_nothing(republish, hospital, tmp_path):
-    code, out, err = republish("validate", hospital.contract, "--home", tmp_path / "nowhere")
-    assert (code, err) == (0, [])
-    assert out[0].endswith("the contract of hospital/v1 is well formed")
-    taken = [line.split(":")[0].strip() for line in out if line.endswith("people, no faults")]
-    assert taken == list(RELEASES)
-    assert not (tmp_path / "nowhere").exists()
 
 
 def test_validate_leaves_out_what_is_published(republish, hospital, home):

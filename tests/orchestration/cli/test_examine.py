@@ -34,16 +34,6 @@ def validate(hospital):
     return run
 
 
-def test_the_next_release_is_foreseen(validate, hospital, home):
-    code, said = validate(home)
-    assert code == 0
-    assert f"{THIRD}: 300 people, no faults" in said
-    foreseen = next(line for line in said.splitlines() if "would be released with" in line)
-    released = make(hospital.series(home), THIRD).committed(THIRD).counts
-    assert f"{released.groups:,} groups" in foreseen
-    assert foreseen.endswith("0 people held back")
-
-
 @pytest.mark.parametrize(
     ("policy", "code", "words"),
     [
@@ -120,13 +110,6 @@ def test_what_differs_between_bad_snapshots_is_said_of_each(validate, hospital, 
     assert sex.startswith(f"  in 3 snapshots, {THIRD} to 2025-01-01: would be refused: the column sex is")
 
 
-def test_one_release_is_tried_and_others_are_by_a_word(validate, hospital, home):
-    shutil.copy(hospital.file(THIRD), hospital.file("2024-10-01"))
-    assert f"only {THIRD} was tried: --all tries the other snapshots (1) as well" in validate(home)[1]
-    hospital.file("2024-10-01").unlink()
-    assert "was tried" not in validate(home)[1]
-
-
 @pytest.mark.slow("takes more than a second")
 def test_all_releases_are_tried_from_the_first_on(validate, hospital, tmp_path):
     """What the second is refused for can't be seen in its snapshot alone: nobody may change in it."""
@@ -168,6 +151,7 @@ def test_one_counterfeit_is_no_plural(number, words):
 
 def test_all_releases_are_tried_after_those_that_are_published(validate, hospital, home):
     shutil.copy(hospital.file(THIRD), hospital.file("2024-10-01"))
+    assert f"only {THIRD} was tried: --all tries the other snapshots (1) as well" in validate(home)[1]
     code, said = validate(home, every=True)
     assert code == 0
     assert "all snapshots that are there would be released (2)" in said
@@ -270,8 +254,9 @@ def test_a_first_date_off_the_schedule(validate, hospital, tmp_path):
 
 def profiled(hospital, home, *, profiles=True):
     """The rows of a profile by column, and everything that was said."""
-    lines = []
+    lines, before = [], everything(home)
     examine(hospital.series(home), lines.append, profiles=profiles)
+    assert everything(home) == before
     rows = [re.split(r"\s{2,}", line.strip()) for line in lines if line.startswith("    ")]
     return {row[0]: row for row in rows}, "\n".join(lines)
 
@@ -279,6 +264,8 @@ def profiled(hospital, home, *, profiles=True):
 def test_each_column_is_profiled_and_identifiers_and_values_only_counted(hospital, home):
     table = hospital.snapshot(THIRD)
     rows, said = profiled(hospital, home)
+    assert f"{THIRD}: 300 people, no faults" in said
+    assert "was tried" not in said
     assert rows["patient_id"] == ["patient_id", "identifier", "300", "0"]
     ages = table["age"]
     share = f"{100 * ages.value_counts()['count'].max() / 300:.1f} %"
@@ -299,7 +286,6 @@ def test_each_column_is_profiled_and_identifiers_and_values_only_counted(hospita
 
 @pytest.mark.slow("takes more than a second")
 def test_no_profile_is_shown_unless_it_is_asked_for(hospital, home, republish):
-    assert not profiled(hospital, home, profiles=False)[0]
     _, out, _ = republish("validate", hospital.contract, "--home", home)
     assert not [line for line in out if "most frequent" in line]  # no terminal
     _, out, _ = republish("validate", hospital.contract, "--home", home, "--profile")
@@ -330,12 +316,6 @@ def test_numbers_in_a_column_of_dates_are_refused_and_profiled_without_ends(hosp
     rows, said = profiled(hospital, home)
     assert "age: 300 of 300 rows are not dates" in said
     assert rows["age"][1] == "date"
-
-
-def test_a_profile_is_kept_nowhere(hospital, home):
-    before = everything(home)
-    profiled(hospital, home)
-    assert everything(home) == before
 
 
 def test_few_values_that_most_people_share_and_an_interval_hides(hospital, home):

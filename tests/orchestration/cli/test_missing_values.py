@@ -1,20 +1,27 @@
 """A table with missing values, from the contract to the audit, on the command line."""
 
 import datetime as dt
+import functools
 import json
+import shutil
 
 import numpy as np
 import polars as pl
 import pytest
 import yaml
 
+from republish.anonymize.errors import RepublishError
+from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.dagster.metadata import _report
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.store import read_table
+from tests.hospital import KEY, make
+from tests.pieces import read_in_pieces
 
 FIRST, SECOND = "2024-01-01", "2024-04-01"
+PEOPLE, LATER = 240, 80
 VALUES = ["angina", "asthma", "flu", "gout", "mumps", "rest"]
 PRINCIPLES = {
     "intervals": {"name": "m_invariance", "m": 3},
@@ -65,15 +72,19 @@ def declared(principle="intervals", **rules):
     }
 
 
-@pytest.fixture
-def clinic(tmp_path):
+def write_clinic(folder):
     """Two snapshots: of those in the first, some have left, some came, and some lost a value or got one."""
-    first = patients(600, 0, seed=1)
-    again = first[100:].with_columns(
+    first = patients(PEOPLE, 0, seed=1)
+    again = first[PEOPLE // 6 :].with_columns(
         disease=pl.when(pl.int_range(pl.len()) % 50 == 0).then(None).otherwise("disease")
     )
-    first.write_csv(tmp_path / f"{FIRST}.csv")
-    pl.concat([again, patients(200, 600, seed=2)]).write_csv(tmp_path / f"{SECOND}.csv")
+    first.write_csv(folder / f"{FIRST}.csv")
+    pl.concat([again, patients(LATER, PEOPLE, seed=2)]).write_csv(folder / f"{SECOND}.csv")
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    write_clinic(tmp_path)
     return tmp_path
 
 
@@ -82,55 +93,79 @@ def write(folder, contract):
     return folder / "clinic.yaml"
 
 
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize(
-    ("principle", "rule"), list(zip(("intervals", *PRINCIPLES), ("leave_out", "publish") * 3, strict=False))
-)
-def test_a_table_with_missing_values_is_released_and_audited(republish, clinic, principle, rule):
-    contract, home = write(clinic, declared(principle, disease=rule)), clinic / "home"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a clinic, its contract, and a home with two releases, made once for each rule."""
+
+    @functools.cache
+    def released(principle="intervals", rule="publish"):
+        folder = tmp_path_factory.mktemp("clinic")
+        write_clinic(folder)
+        contract = write(folder, declared(principle, disease=rule))
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("REPUBLISH_KEY", KEY)
+            make(Series(load_contract(contract), Home.at(folder / "home")), FIRST, SECOND)
+        return folder, contract, folder / "home"
+
+    return released
+
+
+def audits(republish, folder, contract, *words):
+    told = republish(
+        "audit", folder / "home/published/clinic/v1", "--contract", contract, *words, "--seconds", "1"
+    )
+    return told[0], [line for line in told[2] if not line.startswith("attacking")]
+
+
+@pytest.mark.slow("makes releases")
+def test_a_table_with_missing_values_is_validated_and_released(republish, clinic):
+    contract, home = write(clinic, declared(disease="leave_out")), clinic / "home"
     code, told, _ = republish("validate", contract, "--home", home)
     assert code == 0
-    truth = pl.read_csv(clinic / f"{FIRST}.csv")
-    lacks_ward = truth["ward"].null_count()
+    lacks_ward = pl.read_csv(clinic / f"{FIRST}.csv")["ward"].null_count()
     assert f"{lacks_ward} of ward" in "\n".join(told)
     code, told, faults = republish("release", contract, "--home", home)
     assert (code, faults) == (0, [])
     assert "left out" in told[0]
     assert republish("release", contract, "--home", home)[0] == 0  # the second time, nothing is to be done
-    published = home / "published" / "clinic" / "v1"
+
+
+@pytest.mark.slow("makes and audits many releases")
+@pytest.mark.usefixtures("only_verdicts")
+@pytest.mark.parametrize(
+    ("principle", "rule"), list(zip(("intervals", *PRINCIPLES), ("publish", "leave_out") * 3, strict=False))
+)
+def test_a_table_with_missing_values_keeps_what_is_promised(republish, made, principle, rule):
+    folder, contract, home = made(principle, rule)
+    published, private = (home / where / "clinic/v1" for where in ("published", "private"))
+    truth = pl.read_csv(folder / f"{FIRST}.csv")
     stated = json.loads((published / FIRST / "manifest.json").read_text())
     stay = truth.filter(pl.col("ward").is_not_null())
     also = {"disease": stay["disease"].null_count()} if rule == "leave_out" else {}
-    assert stated["left_out"] == {**also, "ward": lacks_ward}
+    assert stated["left_out"] == {**also, "ward": truth["ward"].null_count()}
     assert stated["tuples"] - stated["counterfeits"] + stated["held_back"] == len(truth) - sum(
         stated["left_out"].values()
     )
     assert republish("verify", published)[0] == 0
-    private = home / "private" / "clinic" / "v1"
     for linked in ([], ["--private", private]):
-        code, told, faults = republish(
-            "audit", published, "--contract", contract, "--truth", clinic, *linked, "--seconds", "1"
-        )
-        assert (code, [line for line in faults if not line.startswith("attacking")]) == (0, [])
+        assert audits(republish, folder, contract, "--truth", folder, *linked) == (0, [])
     left_out = read_table(private / FIRST / "left_out.parquet")
     assert sorted(left_out["identifier"]) == sorted(
         truth.filter(pl.any_horizontal(pl.col(name).is_null() for name in stated["left_out"]))["patient"]
     )
     noted = read_table(private / "people.parquet")  # the source has them still
-    assert len(noted) == 800
+    assert len(noted) == PEOPLE + LATER
 
 
 @pytest.mark.slow("makes and audits many releases")
-def test_audit_status_and_publication_count_who_is_left_out_of_all_releases(republish, clinic):
-    contract, home = write(clinic, declared(disease="leave_out")), clinic / "home"
-    assert republish("release", contract, "--home", home)[0] == 0
+def test_audit_status_and_publication_count_who_is_left_out_of_all_releases(republish, made):
+    folder, contract, home = made("intervals", "leave_out")
     published = home / "published" / "clinic" / "v1"
-    told = republish("audit", published, "--contract", contract, "--out", clinic / "report", "--seconds", "1")
-    assert told[0] == 0
+    assert audits(republish, folder, contract, "--out", folder / "report") == (0, [])
     stated = [json.loads((published / one / "manifest.json").read_text()) for one in (FIRST, SECOND)]
     people = {name: sum(one["left_out"][name] for one in stated) for name in ("disease", "ward")}
     assert people["disease"] > stated[1]["left_out"]["disease"]
-    gaps = json.loads((clinic / "report/audit.json").read_text())["not_covered"]
+    gaps = json.loads((folder / "report/audit.json").read_text())["not_covered"]
     for name, number in people.items():
         (said,) = [one for one in gaps if f"leave out because {name} is missing" in one["what"]]
         assert said["people"] == [number]
@@ -148,9 +183,9 @@ def test_audit_status_and_publication_count_who_is_left_out_of_all_releases(repu
 
 
 @pytest.mark.slow("makes and audits many releases")
-def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, clinic):
-    contract, home = write(clinic, declared()), clinic / "home"
-    assert republish("release", contract, "--home", home)[0] == 0
+def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, made, tmp_path):
+    clinic = shutil.copytree(made()[0], tmp_path / "clinic")
+    contract, home = clinic / "clinic.yaml", clinic / "home"
     file = home / "private" / "clinic" / "v1" / FIRST / "left_out.parquet"
     left = read_table(file)["identifier"][0]
     (clinic / "who.txt").write_text(left)
@@ -169,14 +204,12 @@ def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, clinic):
     gone = republish("forget", contract, "--identifiers", clinic / "who.txt", "--home", home, "--delete")
     assert gone[0] == 0
     assert left not in read_table(file)["identifier"].to_list()
-    assert republish("release", contract, "--home", home)[0] == 0
 
 
 @pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize("principle", ["intervals", "exact"])
-def test_readers_count_people_whose_value_is_missing(republish, clinic, principle):
-    contract, home = write(clinic, declared(principle)), clinic / "home"
-    assert republish("release", contract, "--home", home)[0] == 0
+def test_readers_count_people_whose_value_is_missing(republish, made, principle):
+    clinic, _, home = made(principle)
     release = home / "published" / "clinic" / "v1" / FIRST
     there = pl.read_csv(clinic / f"{FIRST}.csv", try_parse_dates=True).filter(pl.col("ward").is_not_null())
 
@@ -213,62 +246,60 @@ def test_readers_count_people_whose_value_is_missing(republish, clinic, principl
     assert "people of the table are not in this release" in (release / "README.md").read_text()
 
 
-class TestRefused:
-    def refusal(self, republish, folder, contract):
-        code, _, faults = republish("release", write(folder, contract), "--home", folder / "home")
-        assert code == 2
-        assert not (folder / "home" / "published" / "clinic" / "v1" / FIRST).exists()
-        return " ".join(faults)
+def refusal(folder, contract):
+    """Why the first snapshot is not taken under a contract."""
+    with pytest.raises(RepublishError) as refused:
+        take_snapshot(Series(load_contract(write(folder, contract)), Home.at(folder / "home")), FIRST)
+    return str(refused.value)
 
-    def test_by_default_and_the_ways_out_are_named(self, republish, clinic):
-        said = self.refusal(republish, clinic, declared(age="refuse"))
-        assert "age: " in said
-        assert "missing: publish" in said
-        assert "missing: leave_out" in said
 
-    @pytest.mark.slow("makes and audits many releases")
-    @pytest.mark.parametrize("shards", [1, 3])
-    @pytest.mark.parametrize("rule", ["publish", "leave_out"])
-    @pytest.mark.parametrize("column", ["age", "sex", "disease"])
-    def test_where_nobody_has_a_value(self, republish, clinic, column, rule, shards):
-        table = pl.read_csv(clinic / f"{FIRST}.csv").with_columns(pl.lit(None, pl.String).alias(column))
-        table.write_csv(clinic / f"{FIRST}.csv")
-        said = self.refusal(republish, clinic, declared(**{column: rule}) | {"shards": shards})
-        assert f"{column}: 600 of 600 rows have no value; nobody has one" in said
+def test_a_missing_value_is_refused_by_default_and_the_ways_out_are_named(republish, clinic):
+    contract = write(clinic, declared(age="refuse"))
+    code, _, faults = republish("release", contract, "--home", clinic / "home")
+    assert code == 2
+    assert not (clinic / "home/published/clinic/v1" / FIRST).exists()
+    assert all(words in " ".join(faults) for words in ("age: ", "missing: publish", "missing: leave_out"))
 
-    def test_of_an_identifier_always(self, republish, clinic):
-        table = pl.read_csv(clinic / f"{FIRST}.csv")
-        table.with_columns(patient=pl.when(pl.int_range(pl.len()) > 0).then("patient")).write_csv(
-            clinic / f"{FIRST}.csv"
-        )
-        said = self.refusal(republish, clinic, declared())
-        assert (
-            "patient: 1 of 600 rows have no value; fill them in the source, or leave these rows out" in said
-        )
-        assert "missing: publish" not in said
 
-    def test_a_label_that_is_called_so(self, republish, clinic):
-        contract = declared()
-        contract["quasi_identifiers"][2]["order"] = ["F", "M", "(missing)"]
-        assert "(missing) is a label of sex" in self.refusal(republish, clinic, contract)
+@pytest.mark.parametrize("rule", ["publish", "leave_out"])
+@pytest.mark.parametrize("column", ["age", "sex", "disease"])
+def test_a_column_in_which_nobody_has_a_value_is_refused(clinic, column, rule, monkeypatch):
+    table = pl.read_csv(clinic / f"{FIRST}.csv").with_columns(pl.lit(None, pl.String).alias(column))
+    table.write_csv(clinic / f"{FIRST}.csv")
+    contract = declared(**{column: rule})
+    said = f"{column}: {PEOPLE} of {PEOPLE} rows have no value; nobody has one"
+    assert said in refusal(clinic, contract)
+    with pytest.raises(RepublishError, match=said):
+        read_in_pieces(monkeypatch, load_contract(clinic / "clinic.yaml"), FIRST, rows=100, block=1000)
 
-    def test_a_value_that_is_called_so_in_the_source(self, republish, clinic):
-        table = pl.read_csv(clinic / f"{FIRST}.csv").with_columns(pl.col("disease").fill_null("(missing)"))
-        table.write_csv(clinic / f"{FIRST}.csv")
-        assert "disease: " in self.refusal(republish, clinic, declared())
 
-    def test_whole_numbers_beside_a_label(self, republish, clinic):
-        contract = declared()
-        contract["sensitive"]["values"] = [1, 2, 3, 4]
-        assert "write them in quotes, or choose missing: leave_out" in self.refusal(
-            republish, clinic, contract
-        )
+def test_an_identifier_may_never_be_missing(clinic):
+    table = pl.read_csv(clinic / f"{FIRST}.csv")
+    table.with_columns(patient=pl.when(pl.int_range(pl.len()) > 0).then("patient")).write_csv(
+        clinic / f"{FIRST}.csv"
+    )
+    said = refusal(clinic, declared())
+    assert (
+        f"patient: 1 of {PEOPLE} rows have no value; fill them in the source, or leave these rows out" in said
+    )
+    assert "missing: publish" not in said
+
+
+def test_nothing_else_may_be_called_as_what_is_missing(clinic):
+    contract = declared()
+    contract["quasi_identifiers"][2]["order"] = ["F", "M", "(missing)"]
+    assert "(missing) is a label of sex" in refusal(clinic, contract)
+    contract = declared()
+    contract["sensitive"]["values"] = [1, 2, 3, 4]
+    assert "write them in quotes, or choose missing: leave_out" in refusal(clinic, contract)
+    table = pl.read_csv(clinic / f"{FIRST}.csv").with_columns(pl.col("disease").fill_null("(missing)"))
+    table.write_csv(clinic / f"{FIRST}.csv")
+    assert "disease: " in refusal(clinic, declared())
 
 
 @pytest.mark.slow("makes and audits many releases")
-def test_a_condition_that_finds_missing_labels_without_a_word_of_them_is_told_so(republish, clinic):
-    contract, home = write(clinic, declared("exact")), clinic / "home"
-    assert republish("release", contract, "--through", FIRST, "--home", home)[0] == 0
+def test_a_condition_that_finds_missing_labels_without_a_word_of_them_is_told_so(republish, made):
+    clinic, _, home = made("exact")
     release = home / "published" / "clinic" / "v1" / FIRST
 
     def asked(where):
@@ -286,12 +317,10 @@ def test_a_condition_that_finds_missing_labels_without_a_word_of_them_is_told_so
 
 
 @pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("where", ["sex = true", "sex in (1, 2)", "1 <> sex"])
-def test_a_number_beside_a_label_is_said_in_words(republish, clinic, where):
-    contract, home = write(clinic, declared()), clinic / "home"
-    assert republish("release", contract, "--through", FIRST, "--home", home)[0] == 0
-    release = home / "published" / "clinic" / "v1" / FIRST
-    code, _, (fault,) = republish("estimate", release, "--where", where)
-    assert (code, "sex is text: write '" in fault) == (2, True)
+def test_a_number_beside_a_label_is_said_in_words(republish, made):
+    release = made()[2] / "published" / "clinic" / "v1" / FIRST
+    for where in ("sex = true", "sex in (1, 2)", "1 <> sex"):
+        code, _, (fault,) = republish("estimate", release, "--where", where)
+        assert (code, "sex is text: write '" in fault) == (2, True)
     code, _, (fault,) = republish("estimate", release, "--by", "year(sex)")
     assert (code, "--where" in fault, "--by year(sex)" in fault) == (2, False, True)

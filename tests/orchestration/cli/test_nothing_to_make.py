@@ -47,18 +47,6 @@ def loaded_by(script, *words):
     return lines, set(answer["loaded"])
 
 
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("module", ["contracts.contract_file", "series.series", "cli.releasing"])
-def test_a_contract_is_read_and_its_series_looked_at_without_what_computes(module):
-    script = (
-        f"import json, sys, orchestration.{module}\n"
-        'print(json.dumps({"code": 0, "loaded": [name.split(".")[0] for name in sys.modules]}))'
-    )
-    _, loaded = loaded_by(script)
-    assert "polars" in loaded
-    assert not loaded & set(SLOW)
-
-
 @pytest.mark.slow("takes more than a second")
 def test_with_every_release_published_a_command_verifies_them_and_loads_nothing_else(hospital, home):
     lines, loaded = loaded_by(COMMAND_LINE, "release", hospital.contract, "--home", home, "--through", SECOND)

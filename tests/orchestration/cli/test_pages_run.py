@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from republish.anonymize.contract import Contract
+from republish.anonymize.learning import associations
 from republish.anonymize.principles import parse_contract
 from republish.orchestration.contracts.yaml_text import parse_yaml
 from tests.hospital import KEY
@@ -95,6 +96,8 @@ def test_a_how_to_page_runs(page, republish, clinic, tmp_path, monkeypatch):
     if any("clinic" in text for _, text in blocks(page, "sh")):
         shutil.copytree(clinic, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(associations, "APART", 16)  # fewer simulated releases, which say the same of a clinic
+    monkeypatch.setattr(associations, "NEAR", (2, 3))
     follow(page, republish, tmp_path)
 
 
