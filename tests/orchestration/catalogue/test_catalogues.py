@@ -108,14 +108,6 @@ def test_the_official_shapes_accept_the_catalogue(written):
     assert fine, text
 
 
-def test_the_official_shapes_refuse_a_dataset_without_its_title(written):
-    content = json.loads((written / "dcat.jsonld").read_text())
-    del content["@graph"][-1]["dct:title"]
-    fine, text = conforms(content)
-    assert not fine
-    assert "title" in text
-
-
 def test_each_file_says_what_is_in_it(written):
     """The shapes of what is recommended ask for it: a name such as counterfeits.parquet says little."""
     content = json.loads((written / "dcat.jsonld").read_text())

@@ -63,6 +63,7 @@ def test_signatures_are_carried_over(hospital, home, superseding):
     assert superseding.chain_number(FIRST) == 3
 
 
+@pytest.mark.usefixtures("only_verdicts")
 def test_with_a_larger_m_everybody_is_audited_by_what_they_were_promised(
     hospital, home, superseding, tmp_path
 ):
@@ -99,6 +100,7 @@ def test_a_series_that_goes_on_from_another_is_not_audited_without_it(hospital, 
     assert refusal.value.exit_code == 2
 
 
+@pytest.mark.usefixtures("only_verdicts")
 def test_two_series_that_know_nothing_of_each_other_do_not_hold_together(hospital, home):
     """What an audit of both finds without the rule."""
     make(hospital.declare(series="v2", separate_readers=True, principle={"m": 4}).series(home), *RELEASES)

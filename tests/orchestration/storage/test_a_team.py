@@ -107,9 +107,9 @@ def modes(home):
     return {f"{path.relative_to(home)}": stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*")}
 
 
-def test_one_releases_another_audits_and_nobody_else_reads_the_key(place):
+def test_one_releases_and_forgets_another_audits_and_nobody_else_reads_the_key(place):
     home, contract = place / "home", place / "hospital/hospital.yaml"
-    release(place, SECOND)
+    release(place, FIRST)
     audit(place)
     assert json.loads((place / "report/audit.json").read_text())["promises"]
     assert "an unbroken chain" in run(place, AUDITOR, "verify", home, "--log")
@@ -136,10 +136,6 @@ def test_one_releases_another_audits_and_nobody_else_reads_the_key(place):
         assert (reads.returncode, reads.stdout) == (1, b"")
     assert run(place, STRANGER, "verify", home / "published/hospital/v1", code=1)
 
-
-def test_what_is_forgotten_and_released_later_is_shared_too(place):
-    home, contract = place / "home", place / "hospital/hospital.yaml"
-    release(place, FIRST)
     who = place / "scratch/who"
     who.write_text("P00512153\n")
     who.chmod(0o644)

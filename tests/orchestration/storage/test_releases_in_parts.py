@@ -49,7 +49,10 @@ def test_the_releases_verify_and_their_parts_are_the_rows_of_the_whole_tables(se
 def test_estimates_are_those_of_whole_tables_with_republish_and_without(series, monkeypatch):
     folder = series.published_folder
     whole = estimate(folder, "age >= 40", by="sex")
+    others = estimate(folder, change=True), imputed(folder, copies=1, seed=3)
     divide(folder, ROWS)
+    assert estimate(folder, change=True).equals(others[0])
+    assert imputed(folder, copies=1, seed=3).equals(others[1])
     assert estimate(folder, "age >= 40", by="sex").equals(whole)
     monkeypatch.chdir(series.published(RELEASES[1]))
     with duckdb.connect() as connection:
@@ -60,20 +63,10 @@ def test_estimates_are_those_of_whole_tables_with_republish_and_without(series, 
 
 
 @pytest.mark.slow("makes and audits many releases")
-def test_changes_and_copies_are_those_of_whole_tables(series):
-    folder = series.published_folder
-    whole = estimate(folder, change=True), imputed(folder, copies=1, seed=3)
-    divide(folder, ROWS)
-    assert estimate(folder, change=True).equals(whole[0])
-    assert imputed(folder, copies=1, seed=3).equals(whole[1])
-
-
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("private", [True, False])
-def test_an_audit_finds_what_it_finds_in_whole_tables(series, hospital, tmp_path, private):
-    whole = audited(hospital, series, tmp_path / "whole", private=private)
+def test_an_audit_finds_what_it_finds_in_whole_tables(series, hospital, tmp_path):
+    whole = audited(hospital, series, tmp_path / "whole")
     divide(series.published_folder, ROWS)
-    parts = audited(hospital, series, tmp_path / "parts", private=private)
+    parts = audited(hospital, series, tmp_path / "parts")
     (_, by_files), (_, by_parts) = whole, parts
     for of_files in ("file metadata", "manifest claims"):
         assert by_files.pop(of_files)["holds"]
