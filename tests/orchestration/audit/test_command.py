@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -187,56 +188,25 @@ def marked(file):
     table.with_columns(pl.col("disease") + mark).write_parquet(file)
 
 
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize(
-    ("spoil", "error", "said"),
-    [
-        (
-            lambda at: marked(at / "published/hospital/v1/2024-01-01/microdata.parquet"),
-            PublishedFolderError,
-            "microdata.parquet: column disease has a value in two spellings",
-        ),
-        (lambda at: (at / "truth/2024-02-01.parquet").unlink(), SnapshotError, "the truth of 2024-02-01"),
-        (
-            lambda at: (at / "truth/2024-02-01.parquet").write_bytes(b"PAR1"),
-            SnapshotError,
-            "is no Parquet file",
-        ),
-        (
-            lambda at: twice(at / "truth/2024-02-01.parquet"),
-            SnapshotError,
-            "truth/2024-02-01.parquet: .*repeat the identifier of another row",
-        ),
-        (
-            lambda at: (at / "contract.yaml").write_text("identifier: patient"),
-            ContractError,
-            "quasi_identifiers",
-        ),
-        (lambda at: (at / "contract.yaml").unlink(), ContractError, "no such file"),
-        (
-            lambda at: (at / "published/hospital/v1/2024-01-01/counterfeits.parquet").unlink(),
-            PublishedFolderError,
-            "counterfeits.parquet: is missing",
-        ),
-        (
-            lambda at: twice_published(at / "published/hospital/v1/2024-01-01/microdata.parquet"),
-            PublishedFolderError,
-            "microdata.parquet: is there beside parts of the same table",
-        ),
-        (
-            lambda at: (at / "published/hospital/v1/2024-01-01/microdata.parquet").write_bytes(b"no"),
-            PublishedFolderError,
-            "is no Parquet file that can be read",
-        ),
-        (
-            lambda at: (at / "private/hospital/v1/2024-01-01/linkage.parquet").unlink(),
-            SnapshotError,
-            "no linkage.parquet of release 2024-01-01",
-        ),
-    ],
-)
-def test_wrong_input_is_an_error_that_says_what_and_where(folders, spoil, error, said):
-    spoil(folders)
+RELEASE, TRUE_TABLE = "published/hospital/v1/2024-01-01", "truth/2024-02-01.parquet"
+MICRODATA, LINKAGE = f"{RELEASE}/microdata.parquet", "private/hospital/v1/2024-01-01/linkage.parquet"
+SPOILT = [
+    (MICRODATA, marked, PublishedFolderError, "parquet: column disease has a value in two spellings"),
+    (MICRODATA, twice_published, PublishedFolderError, "is there beside parts of the same table"),
+    (MICRODATA, lambda file: file.write_bytes(b"no"), PublishedFolderError, "no Parquet file that can"),
+    (f"{RELEASE}/counterfeits.parquet", Path.unlink, PublishedFolderError, "counterfeits.*: is missing"),
+    (TRUE_TABLE, Path.unlink, SnapshotError, "the truth of 2024-02-01"),
+    (TRUE_TABLE, lambda file: file.write_bytes(b"PAR1"), SnapshotError, "is no Parquet file"),
+    (TRUE_TABLE, twice, SnapshotError, f"{TRUE_TABLE}: .*repeat the identifier of another row"),
+    (LINKAGE, Path.unlink, SnapshotError, "no linkage.parquet of release 2024-01-01"),
+    ("contract.yaml", lambda file: file.write_text("identifier: p"), ContractError, "quasi_identifiers"),
+    ("contract.yaml", Path.unlink, ContractError, "no such file"),
+]
+
+
+@pytest.mark.parametrize(("file", "spoil", "error", "said"), SPOILT)
+def test_wrong_input_is_an_error_that_says_what_and_where(folders, file, spoil, error, said):
+    spoil(folders / file)
     with pytest.raises(error, match=said) as raised:
         run(folders, "v1", private=folders / "private", out=folders / "report")
     assert raised.value.exit_code == 2

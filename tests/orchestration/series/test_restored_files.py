@@ -138,15 +138,16 @@ def test_what_a_series_was_begun_with_cannot_be_edited(series, home, path, to):
     refused(HomeError, words, make, series, THIRD, home=home)
 
 
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize(
-    ("path", "to"),
-    [(("promises",), []), (("parameters", "m"), 9), (("figures", "held_back"), 7), (("files",), {})],
-)
-def test_an_edited_candidate_is_not_published(series, home, path, to):
+def test_an_edited_candidate_is_not_published(series, home):
     prepare(series, THIRD)
-    edit(series.private(THIRD) / "candidate.json", *path, to=to)
-    refused(HomeError, "no candidate with an audit passed", publish, series, THIRD, home=home)
+    file = series.private(THIRD) / "candidate.json"
+    whole = file.read_text()
+    edits = {("promises",): [], ("parameters", "m"): 9, ("figures", "held_back"): 7, ("files",): {}}
+    for path, to in edits.items():
+        edit(file, *path, to=to)
+        refused(HomeError, "no candidate with an audit passed", publish, series, THIRD, home=home)
+        file.write_text(whole)
+    publish(series, THIRD)
 
 
 def test_nothing_is_built_on_a_candidate_that_was_edited(series, home):

@@ -74,6 +74,7 @@ def test_parameters_may_change_from_the_next_release_on(hospital, home):
 
 
 @pytest.mark.slow("makes and audits many releases")
+@pytest.mark.usefixtures("only_verdicts")
 def test_a_series_whose_m_was_raised_keeps_what_it_promised(hospital, home):
     """Each person is judged by what their first release promised: an auditor finds nothing broken."""
     series = make(hospital.declare(principle={"m": 4}).series(home), THIRD)

@@ -53,8 +53,8 @@ def test_releases_of_a_series_are_asked_together_and_say_what_each_says(series, 
     whole = series.published_folder
     asked = {"where": "disease <> 'flu' AND age >= 40", "by": "sex"}
     each = [estimate(folder, **asked) for folder in sorted(whole.iterdir())]
-    runs = []
-    monkeypatch.setattr(command, "prepared", lambda *given: runs.append(given) or prepared(*given))
+    runs, prepare = [], command.prepared
+    monkeypatch.setattr(command, "prepared", lambda *given: runs.append(given) or prepare(*given))
     together = estimate(whole, **asked)
     assert together["release"].unique(maintain_order=True).cast(pl.String).to_list() == list(RELEASES[:2])
     assert together.equals(pl.concat(each))
