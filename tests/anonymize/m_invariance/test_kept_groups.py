@@ -62,9 +62,10 @@ def small_updates(seed=0, releases=6):
 
 
 @pytest.mark.slow("makes many releases")
-@pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
-@pytest.mark.parametrize("effort", ["fast", "best"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("effort", "published_as"), [("fast", "anatomy"), ("best", "generalization"), ("best", "anatomy")]
+)
+@pytest.mark.parametrize("seed", range(2))
 def test_a_bucket_that_nobody_entered_or_left_keeps_its_groups(effort, published_as, seed):
     made = candidates(small_updates(seed), effort=effort, format=published_as)
     kept = with_counterfeits = 0

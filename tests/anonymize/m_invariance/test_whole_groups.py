@@ -77,9 +77,9 @@ def arrivals(made):
 
 @pytest.mark.slow("makes many releases")
 @pytest.mark.parametrize("release_format", ["generalization", "anatomy"])
-@pytest.mark.parametrize("changes", [0, 12])
-def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_format, changes):
-    made = list(whole(snapshots(1, changes=changes), format=release_format))
+def test_each_bucket_receives_equally_many_people_of_each_of_its_values(release_format):
+    """Also where some people's value changes, who are in buckets of their own."""
+    made = list(whole(snapshots(1, changes=12), format=release_format))
     assert all(len(numbers) == 1 for came in arrivals(made) for numbers in came.values())
     for found in attack_releases(made):
         assert broken(found) == set()
