@@ -7,7 +7,7 @@ from republish.anonymize.errors import ContractError, NotEligible
 from republish.orchestration.storage.manifest import verify_series
 from republish.orchestration.storage.store import read_table
 from tests import findings as fi
-from tests.hospital import RELEASES, audited, make, make_by_dagster, published
+from tests.hospital import RELEASES, audited, make, published
 
 pytestmark = pytest.mark.slow("makes and audits many releases")
 
@@ -63,19 +63,6 @@ def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, 
     assert "above 0.333" in said
 
 
-def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path):
-    hospital.under(
-        STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit", "people_per_group": 2}
-    )
-    series = hospital.series(tmp_path / "home")
-    make_by_dagster(series, FIRST, SECOND)
-    for private in (True, False):
-        code, promises = audited(hospital, series, tmp_path / "report", private=private)
-        assert code == 0
-        assert promises[fi.CANDIDATES]["found"] >= 3
-        assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
-
-
 def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospital, tmp_path):
     hospital.under(
         {
@@ -86,18 +73,15 @@ def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospi
             "format": "anatomy",
         }
     )
-    series = hospital.series(tmp_path / "home")
-    make_by_dagster(series, FIRST, SECOND)
-    manifests = verify_series(series.published_folder)
-    assert [manifest["format"] for manifest in manifests] == ["anatomy"] * 2
-    for private in (True, False):
-        code, promises = audited(hospital, series, tmp_path / "report", private=private)
-        assert code == 0
-        assert promises[fi.CANDIDATES]["found"] >= 3
-        assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
+    series = make(hospital.series(tmp_path / "home"), FIRST)
+    assert [manifest["format"] for manifest in verify_series(series.published_folder)] == ["anatomy"]
+    code, promises = audited(hospital, series, tmp_path / "report", private=False)
+    assert code == 0
+    assert promises[fi.CANDIDATES]["found"] >= 3
+    assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
     hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "people_per_group": 2})
     with pytest.raises(ContractError, match="format: anatomy -> generalization"):
-        make(hospital.series(tmp_path / "home"), THIRD)
+        make(hospital.series(tmp_path / "home"), SECOND)
 
 
 def test_m_invariance_against_who_knows_the_algorithm_through_the_whole_chain(hospital, tmp_path):

@@ -46,9 +46,7 @@ def test_what_chance_may_have_done_is_said_and_changes_nothing(hospital, home, f
 
 
 @pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize(
-    "promise", [fi.COUNTERFEITS, fi.CANDIDATES, fi.COVERAGE, fi.ROW_ORDER, fi.IDENTIFIERS]
-)
+@pytest.mark.parametrize("promise", [fi.COUNTERFEITS, fi.COVERAGE])
 def test_a_broken_promise_is_refused(series, found, promise):
     found(promise, 7, 1e-10, 1e-9)
     with pytest.raises(AuditFailed, match=f"{promise} is broken for 7 of 300"):
