@@ -3,14 +3,12 @@
 import frictionless
 import polars as pl
 import pytest
-import yaml
 
 from republish.anonymize.errors import AuditFailed, ContractError
 from republish.orchestration.chain import audit
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.snapshot import take_snapshot
-from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.dagster import metadata
 from republish.orchestration.storage.manifest import verify_release
 from republish.orchestration.storage.store import read_json
@@ -80,14 +78,6 @@ def test_a_series_begun_under_another_principle_cannot_go_on_under_this(tmp_path
     assert (
         published(home).items() <= {key[len("/published/") :]: value for key, value in before.items()}.items()
     )
-
-
-def test_minimum_widths_are_refused_where_nothing_keeps_them(hospital):
-    declared = yaml.safe_load(hospital.contract.read_text())
-    declared["quasi_identifiers"][0]["min_width"] = 5
-    hospital.contract.write_text(yaml.safe_dump(declared))
-    with pytest.raises(ContractError, match="publishes exact quasi-identifiers"):
-        load_contract(hospital.contract)
 
 
 def test_a_cut_that_is_too_small_is_not_published(hospital, tmp_path, monkeypatch):

@@ -215,20 +215,13 @@ def _defaults():
     return join_attack.__kwdefaults__
 
 
-@pytest.mark.parametrize(
-    ("t2", "words"),
-    [
-        ("job,disease\nBanker,HIV\n", "t2.csv is not population-related: 0 of its 1 records match no record"),
-        ("job,disease\nBanker,\n", "t2.csv: 1 values are missing"),
-        ("job\nBanker\n", "t2.csv lacks disease: it has job"),
-        ("job,disease,name\nBanker,HIV,Bob\n", "t2.csv has name in common with the view"),
-        ("", "t2.csv: is empty; deliver it again"),
-        (None, "t2.csv: there is no such file or folder"),
-    ],
-)
-def test_a_previous_release_that_cannot_be_joined_is_refused_and_nothing_is_published(example, t2, words):
-    (example / "t2.csv").write_text(t2) if t2 is not None else (example / "t2.csv").unlink()
-    with pytest.raises(SnapshotError, match=words):
+def test_a_previous_release_that_cannot_be_joined_is_refused_and_nothing_is_published(example):
+    """Each reason is in tests/anonymize/sequential/test_bad_input.py."""
+    (example / "t2.csv").write_text("job,disease\nBanker,HIV\n")
+    with pytest.raises(SnapshotError, match=r"t2\.csv is not population-related: 0 of its 1 records match"):
+        make(series_of(example), RELEASES[0])
+    (example / "t2.csv").unlink()
+    with pytest.raises(SnapshotError, match=r"t2\.csv: there is no such file or folder"):
         make(series_of(example), RELEASES[0])
     assert not published(example / "var")
 
@@ -242,9 +235,6 @@ def test_no_solution_is_said_before_anything_is_published(example):
 @pytest.mark.parametrize(
     ("changes", "key", "words"),
     [
-        ({"k": {"HIV": 2}}, "principle.k", "must be above 0 and at most 1"),
-        ({"x": ["name", "disease"]}, "principle", "x and y overlap in disease"),
-        ({"x": ["name", "salary"]}, "principle.x", "salary is a column neither of the view nor"),
         (
             {"_quasi_identifiers": []},
             "quasi_identifiers",
@@ -269,39 +259,27 @@ def test_faults_of_a_view_name_the_key_and_what_is_accepted(example, changes, ke
     assert any(where == key and re.search(words, fault) for where, fault in refused.value.faults)
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ("pid,name,class\n1,Alice,c1\n", "the column job is missing"),
-        ("pid,name,job,class\n1,Zoe,Banker,c1\n", "name: 1 of 1 rows are not in the hierarchy .3 labels"),
-        ("pid,name,job,class\n1,Bob,,c1\n", "job: 1 of 1 rows have no value"),
-        ("pid,name,job,class\n1,Bob,Clerk,c1\n1,Bob,Clerk,c1\n", "pid: 1 of 2 rows repeat the identifier"),
-    ],
-)
-def test_a_snapshot_that_is_not_what_the_contract_says_is_refused(example, rows, words):
-    (example / "t1/2024-01-01.csv").write_text(rows)
-    with pytest.raises(SnapshotError, match=words):
+def test_a_snapshot_that_is_not_what_the_contract_says_is_refused(example):
+    (example / "t1/2024-01-01.csv").write_text("pid,name,job,class\n1,Zoe,,c1\n1,Bob,Clerk,c1\n")
+    with pytest.raises(SnapshotError) as refused:
         make(series_of(example), RELEASES[0])
+    for words in (
+        "name: 1 of 2 rows are not in the hierarchy (3 labels",
+        "job: 1 of 2 rows have no value",
+        "pid: 1 of 2 rows repeat the identifier",
+    ):
+        assert words in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("changes", "key", "words"),
+    ("changes", "key"),
     [
-        (
-            {"k": {"AIDS": 0.7}},
-            "principle.k",
-            "AIDS is no value of disease in an earlier release: accepted are Cancer, HIV",
-        ),
-        (
-            {"inconsistent": {"name:disease": [["Alice", "AIDS"]]}},
-            "principle.inconsistent[name:disease]",
-            "AIDS is no value of disease in an earlier release: accepted are Cancer, HIV",
-        ),
+        ({"k": {"AIDS": 0.7}}, "principle.k"),
+        ({"inconsistent": {"name:disease": [["Alice", "AIDS"]]}}, "principle.inconsistent[name:disease]"),
     ],
 )
-def test_a_value_that_no_earlier_release_has_would_promise_nothing_and_is_refused(
-    example, changes, key, words
-):
+def test_a_value_that_no_earlier_release_has_would_promise_nothing_and_is_refused(example, changes, key):
+    words = "AIDS is no value of disease in an earlier release: accepted are Cancer, HIV"
     with pytest.raises(ContractError) as refused:
         make(declare(example, **changes), RELEASES[0])
     assert refused.value.faults == [(key, words)]
@@ -476,11 +454,9 @@ def test_a_column_that_two_previous_releases_share_is_refused_listed_or_not(exam
 
 
 OTHER_COLUMNS = {
-    "one is gone": lambda columns: columns.pop(),
     "one came": lambda columns: columns.insert(
         0, {"name": "pid2", "kind": "number", "domain": [1, 5], "keep": True}
     ),
-    "another order": lambda columns: columns.reverse(),
     "another kind": lambda columns: columns.insert(
         0, {"name": columns.pop(0)["name"], "kind": "number", "domain": [0, 9]}
     ),
