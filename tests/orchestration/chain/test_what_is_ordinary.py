@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import duckdb
 import polars as pl
@@ -17,7 +18,7 @@ from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.examine import examine
 from republish.orchestration.expectations.judge import Judge
 from republish.orchestration.expectations.verdict import no_verdict
-from tests.hospital import RELEASES, audited, make
+from tests.hospital import KEY, RELEASES, Hospital, audited, make
 from tests.orchestration.chain.test_bad_input import refused
 
 FIRST, SECOND, THIRD = RELEASES
@@ -96,20 +97,17 @@ def padded(number):
 
 
 @pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize(
-    ("identifiers", "words"),
-    [
-        (lambda number: number.cast(pl.String), "leading zeros"),
-        (lambda number: pl.concat_str(pl.lit("0"), padded(number), pl.lit(" ")), "leading zeros"),
-    ],
-)
-def test_leading_zeros_that_are_lost_or_added(numbered, tmp_path, identifiers, words):
+def test_leading_zeros_that_are_lost_or_added(numbered, tmp_path):
     deliver_csv(numbered, FIRST, padded)
-    deliver_csv(numbered, SECOND, identifiers)
     home = tmp_path / "new home"
     make(numbered.series(home), FIRST)
-    message, _ = refused(numbered, home, SnapshotError, release=SECOND)
-    assert f"but for {words}" in message
+    for identifiers in (
+        lambda number: number.cast(pl.String),
+        lambda number: pl.concat_str(pl.lit("0"), padded(number), pl.lit(" ")),
+    ):
+        deliver_csv(numbered, SECOND, identifiers)
+        message, _ = refused(numbered, home, SnapshotError, release=SECOND)
+        assert "but for leading zeros" in message
 
 
 def test_the_same_identifiers_as_text_and_as_numbers_are_the_same_people(numbered, tmp_path):
@@ -185,26 +183,20 @@ def with_notes(hospital, release, note, share):
 
 
 @pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize(
-    ("note", "share", "said", "accepted"),
-    [
-        ("fell from a ladder at no. {}", 1.0, "100.0%", ["own_values", "free_text"]),
-        ("fell from a ladder at no. {}", 0.2, "20.0%", ["free_text"]),
-        ("E{}", 1.0, "100.0%", ["own_values"]),
-    ],
-)
-def test_free_text_is_refused_until_it_is_accepted(hospital, tmp_path, note, share, said, accepted):
+def test_free_text_is_refused_until_it_is_accepted(hospital, tmp_path):
+    """What is free text and what is somebody's own value is in tests/anonymize/people/test_own_values.py."""
     hospital.declare({"sensitive": {"values": None}})
-    with_notes(hospital, FIRST, note=note, share=share)
+    accepted = ["own_values", "free_text"]
+    with_notes(hospital, FIRST, note="fell from a ladder at no. {}", share=1.0)
     take_snapshot(series := hospital.series(tmp_path / "new home"), FIRST)
     with pytest.raises(SnapshotError) as refusal:
         compare_snapshots(series, FIRST)
     message = str(refusal.value)
-    assert f"{said} of the people have a value of disease that nobody else has" in message
+    assert "100.0% of the people have a value of disease that nobody else has" in message
     assert "sensitive.hierarchy" in message
     assert f"accept: {{{FIRST}: [{', '.join(accepted)}]}}" in message
-    assert ("looks like a sentence" in message) == ("free_text" in accepted)
-    assert not any(of_somebody in message for of_somebody in ("ladder", "E0", "E1"))
+    assert "looks like a sentence" in message
+    assert "ladder" not in message
     hospital.declare(accept={FIRST: accepted})
     series = hospital.series(series.home.path)
     assert compare_snapshots(series, FIRST).verdict.passed
@@ -224,11 +216,21 @@ RECODED = {"flu": "influenza", "stroke": "apoplexy", "asthma": "asthma bronchial
 RECODED |= {"hypertension": "high blood pressure"}
 
 
+@pytest.fixture(scope="module")
+def _undeclared(_built, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undeclared")
+    shutil.copytree(_built / "hospital", folder / "hospital")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("REPUBLISH_KEY", KEY)
+        hospital = Hospital(folder / "hospital").declare(sensitive={"values": None})
+        return make(hospital.series(folder / "home"), FIRST).home.path
+
+
 @pytest.fixture
-def undeclared(hospital, tmp_path):
+def undeclared(_undeclared, hospital, tmp_path):
     """A hospital that lists no values, one release long, and its home."""
-    hospital.declare(sensitive={"values": None})
-    return hospital, make(hospital.series(tmp_path / "new home"), FIRST).home.path
+    shutil.copytree(_undeclared, tmp_path / "new home")
+    return hospital.declare(sensitive={"values": None}), tmp_path / "new home"
 
 
 @pytest.mark.slow("takes more than a second")
