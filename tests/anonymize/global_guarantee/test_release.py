@@ -33,11 +33,7 @@ from tests.anonymize.global_guarantee.guarantee_series import (
 from tests.findings import BREACH
 
 
-@pytest.mark.slow("takes more than a second")
-@settings(max_examples=30)
-@given(series())
-def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
-    steps = publish(*drawn)
+def no_release_takes_anybody_above_what_they_were_promised(steps):
     strictest, before = {}, {}
     for step, never in zip(steps, escapes(steps), strict=True):
         if step.candidate is None:
@@ -51,58 +47,64 @@ def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
         before = never
 
 
-@pytest.mark.slow("takes more than a second")
-@settings(max_examples=30)
-@given(series())
-def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(drawn):
-    for step in publish(*drawn):
-        if step.candidate is None:
-            continue
-        truth = {row[0]: row[1:] for row in step.people.rows()}
-        rows = defaultdict(list)
-        for group_id, *row in step.candidate.published["microdata"].rows():
-            rows[group_id].append(row)
-        hosted = defaultdict(list)
-        for person, group_id in step.candidate.linkage.rows():
-            hosted[group_id].append(person)
-        assert set(rows) == set(hosted)
-        for group_id, people in hosted.items():
-            assert Counter(truth[person][2] for person in people) == Counter(row[4] for row in rows[group_id])
-            ((low, high, first, last),) = {tuple(row[:4]) for row in rows[group_id]}
-            towns = [TOWN["order"].index(truth[person][1]) for person in people]
-            assert (min(truth[p][0] for p in people), max(truth[p][0] for p in people)) == (low, high)
-            assert (TOWN["order"][min(towns)], TOWN["order"][max(towns)]) == (first, last)
-        figures = step.candidate.figures
-        assert figures.people == figures.tuples == sum(map(len, hosted.values()))
-        assert figures.people + figures.held_back == step.people.height
-        assert (figures.groups, figures.counterfeits) == (len(hosted), 0)
-        assert step.candidate.published["counterfeits"].is_empty()
-        assert step.candidate.published["microdata"].rows() == sorted(
-            step.candidate.published["microdata"].rows(),
-            key=lambda row: (row[0], *row[1:3], *(TOWN["order"].index(t) for t in row[3:5]), row[5]),
-        )
+def a_release_has_the_people_placed_within_their_intervals_and_nobody_else(step):
+    truth = {row[0]: row[1:] for row in step.people.rows()}
+    rows = defaultdict(list)
+    for group_id, *row in step.candidate.published["microdata"].rows():
+        rows[group_id].append(row)
+    hosted = defaultdict(list)
+    for person, group_id in step.candidate.linkage.rows():
+        hosted[group_id].append(person)
+    assert set(rows) == set(hosted)
+    for group_id, people in hosted.items():
+        assert Counter(truth[person][2] for person in people) == Counter(row[4] for row in rows[group_id])
+        ((low, high, first, last),) = {tuple(row[:4]) for row in rows[group_id]}
+        towns = [TOWN["order"].index(truth[person][1]) for person in people]
+        assert (min(truth[p][0] for p in people), max(truth[p][0] for p in people)) == (low, high)
+        assert (TOWN["order"][min(towns)], TOWN["order"][max(towns)]) == (first, last)
+    figures = step.candidate.figures
+    assert figures.people == figures.tuples == sum(map(len, hosted.values()))
+    assert figures.people + figures.held_back == step.people.height
+    assert (figures.groups, figures.counterfeits) == (len(hosted), 0)
+    assert step.candidate.published["counterfeits"].is_empty()
+    assert step.candidate.published["microdata"].rows() == sorted(
+        step.candidate.published["microdata"].rows(),
+        key=lambda row: (row[0], *row[1:3], *(TOWN["order"].index(t) for t in row[3:5]), row[5]),
+    )
 
 
-@pytest.mark.slow("takes more than a second")
-@settings(max_examples=30)
-@given(series(most_people=60), st.integers(0, 2**32), st.data())
-def test_other_values_of_the_people_held_back_would_change_nothing(drawn, seed, data):
+def other_values_of_the_people_held_back_would_change_nothing(step, rng):
     """Nothing that is published, nor who is held back, says anything of the values of people held back."""
-    contracts, snapshots = drawn
-    steps = publish(contracts, snapshots)
-    rng = np.random.default_rng(seed)
+    is_held_back = ~step.people["pseudonym"].is_in(step.candidate.linkage["pseudonym"].implode())
+    others = pl.Series([f"d{v:02}" for v in rng.integers(0, 25, step.people.height)])
+    changed = step.people.with_columns(value=pl.when(is_held_back).then(others).otherwise("value"))
+    again = GLOBAL_GUARANTEE.release(changed, step.contract, step.before, step.number, draws(step.number))
+    assert again.published["microdata"].equals(step.candidate.published["microdata"])
+    assert again.linkage.equals(step.candidate.linkage)
+    assert all(again.state.tables[name].equals(table) for name, table in step.candidate.state.tables.items())
+
+
+def the_order_in_which_rows_arrive_decides_nothing(steps, drawn, seed):
+    shuffled = publish(drawn[0], [people.sample(fraction=1, shuffle=True, seed=seed) for people in drawn[1]])
+    for step, other in zip(steps, shuffled, strict=True):
+        assert (step.candidate is None) == (other.candidate is None)
+        if step.candidate:
+            assert step.candidate.published["microdata"].equals(other.candidate.published["microdata"])
+            assert step.candidate.linkage.equals(other.candidate.linkage)
+
+
+@pytest.mark.slow("takes more than a second")
+@settings(max_examples=30)
+@given(series(), st.integers(0, 2**32))
+def test_every_promise_holds_in_every_release_of_any_series(drawn, seed):
+    steps, rng = publish(*drawn), np.random.default_rng(seed)
+    no_release_takes_anybody_above_what_they_were_promised(steps)
     for step in steps:
-        if step.candidate is None or not step.candidate.figures.people:
-            continue
-        is_held_back = ~step.people["pseudonym"].is_in(step.candidate.linkage["pseudonym"].implode())
-        others = pl.Series([f"d{v:02}" for v in rng.integers(0, 25, step.people.height)])
-        changed = step.people.with_columns(value=pl.when(is_held_back).then(others).otherwise("value"))
-        again = GLOBAL_GUARANTEE.release(changed, step.contract, step.before, step.number, draws(step.number))
-        assert again.published["microdata"].equals(step.candidate.published["microdata"])
-        assert again.linkage.equals(step.candidate.linkage)
-        assert all(
-            again.state.tables[name].equals(table) for name, table in step.candidate.state.tables.items()
-        )
+        if step.candidate is not None:
+            a_release_has_the_people_placed_within_their_intervals_and_nobody_else(step)
+            if step.candidate.figures.people:
+                other_values_of_the_people_held_back_would_change_nothing(step, rng)
+    the_order_in_which_rows_arrive_decides_nothing(steps, drawn, seed)
 
 
 def test_that_a_release_waits_follows_from_values_of_people_who_are_then_held_back():
@@ -111,19 +113,6 @@ def test_that_a_release_waits_follows_from_values_of_people_who_are_then_held_ba
         people = people_of(range(4), values, qi_0=[20, 30, 40, 50], qi_1=["Oslo"] * 4)
         (step,) = publish([contract], [people])
         assert step.candidate.figures.held_back == held_back
-
-
-@pytest.mark.slow("takes more than a second")
-@settings(max_examples=30)
-@given(series(most_people=60), st.integers(0, 2**32))
-def test_the_order_in_which_rows_arrive_decides_nothing(drawn, seed):
-    steps = publish(*drawn)
-    shuffled = publish(drawn[0], [people.sample(fraction=1, shuffle=True, seed=seed) for people in drawn[1]])
-    for step, other in zip(steps, shuffled, strict=True):
-        assert (step.candidate is None) == (other.candidate is None)
-        if step.candidate:
-            assert step.candidate.published["microdata"].equals(other.candidate.published["microdata"])
-            assert step.candidate.linkage.equals(other.candidate.linkage)
 
 
 @pytest.mark.slow("makes many releases")
