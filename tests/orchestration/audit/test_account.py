@@ -12,6 +12,8 @@ from republish.orchestration.audit.command import audit
 from tests.orchestration.audit.bench import table, write
 from tests.orchestration.audit.published_folders import run, write_series
 
+pytestmark = pytest.mark.usefixtures("only_verdicts")
+
 
 def reported(folder, **options):
     """The lines on the terminal, in the JSON and on the page."""

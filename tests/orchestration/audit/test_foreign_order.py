@@ -11,6 +11,8 @@ from rich.console import Console
 
 from republish.orchestration.audit.command import audit
 
+pytestmark = pytest.mark.usefixtures("only_verdicts")
+
 WARDS, AGES, DISEASES = 10, (18, 95), ["asthma", "cold", "flu", "gout", "ulcer"]
 GROUPS = 299
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.orchestration.audit.bench import TOWNS, Row, audited, table
 
+pytestmark = pytest.mark.usefixtures("only_verdicts")
+
 
 def pairs(name=str, age=lambda age: age, ulcer="ulcer"):
     """Two releases of groups of two; of one group somebody left, and the value of who stays is known."""

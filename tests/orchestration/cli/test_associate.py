@@ -11,6 +11,8 @@ from republish.orchestration.readers import associations as readers
 from republish.orchestration.readers.associations import Found, Learned
 from tests.hospital import KEY, RELEASES, build, make
 
+pytestmark = pytest.mark.slow("simulates releases")
+
 ANATOMY = {"name": "m_invariance", "m": 2, "format": "anatomy", "on_ineligible": "refuse"}
 WORDS = ("--of", "disease", "--on", "age", "--on", "sex")
 
@@ -30,7 +32,6 @@ def exact(tmp_path_factory):
         return make(build(folder).under(ANATOMY).series(folder / "home"), *RELEASES[:2])
 
 
-@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.usefixtures("quick")
 def test_each_value_has_its_slopes_differences_and_means_or_it_is_said_that_they_cannot_be_told(
     exact, republish
@@ -65,7 +66,6 @@ def test_each_value_has_its_slopes_differences_and_means_or_it_is_said_that_they
     assert "P0" not in "\n".join(lines)  # nobody's identifier
 
 
-@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("misfit", "little", "said"),
     [
@@ -85,7 +85,6 @@ def test_it_is_said_how_far_to_trust_what_is_told(misfit, little, said, exact, r
     assert said in " ".join(lines)
 
 
-@pytest.mark.slow("makes and audits many releases")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -114,7 +113,6 @@ def test_only_a_first_release_is_taken_and_the_error_names_it(command, exact, tm
     assert not (tmp_path / "tables.csv").exists()
 
 
-@pytest.mark.slow("measures over many simulated tables")
 @pytest.mark.usefixtures("quick")
 def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_path, republish, monkeypatch):
     """Of others, and where nothing is told, it is said."""

@@ -315,6 +315,7 @@ def test_a_run_that_is_refused_tells_what_it_did(one_run):
     assert len(told.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow("starts a process")
 def test_everything_in_a_home_is_its_owners_alone(one_run):
     folder, _ = one_run
     # What is published can be read in a copy; here the home above it lets nobody in.
@@ -329,6 +330,7 @@ def test_everything_in_a_home_is_its_owners_alone(one_run):
     assert (folders, files) == ({0o700}, {0o600})
 
 
+@pytest.mark.slow("starts a process")
 def test_no_identifier_or_pseudonym_is_anywhere_but_in_the_private_folder(one_run):
     folder, told = one_run
     assert not IDENTIFIER.search((told.stdout + told.stderr).encode())
@@ -351,11 +353,13 @@ def test_no_identifier_or_pseudonym_is_anywhere_but_in_the_private_folder(one_ru
             assert not IDENTIFIER.search(str(history.table(table).fetchall()).encode())
 
 
+@pytest.mark.slow("starts a process")
 def test_nothing_asks_the_network_for_anything(one_run):
     folder, _ = one_run
     assert not (folder / "network").exists(), (folder / "network").read_text()
 
 
+@pytest.mark.slow("starts a process")
 def test_parquet_files_say_nothing_but_their_rows(one_run):
     folder, _ = one_run
     files = [*(folder / "home/published").rglob("*.parquet")]

@@ -116,6 +116,7 @@ def test_a_file_without_a_line_of_names_is_refused_and_nobody_is_taken_for_one(r
     assert republish("init", file, "--yes", "--sensitive", "ill")[0] == 0
 
 
+@pytest.mark.slow("drafts many contracts")
 @pytest.mark.parametrize("name", DIALECTS)
 def test_each_dialect_is_read_without_an_edit(republish, deliver, tmp_path, name):
     code, out, err = republish("init", deliver(**DIALECTS[name]), "--yes")

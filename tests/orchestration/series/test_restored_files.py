@@ -138,6 +138,7 @@ def test_what_a_series_was_begun_with_cannot_be_edited(series, home, path, to):
     refused(HomeError, words, make, series, THIRD, home=home)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_an_edited_candidate_is_not_published(series, home):
     prepare(series, THIRD)
     file = series.private(THIRD) / "candidate.json"

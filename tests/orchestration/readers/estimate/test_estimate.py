@@ -31,6 +31,7 @@ from republish.orchestration.readers.estimate.command import estimate, prepared
 from republish.orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
 from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
 from republish.orchestration.series.recorded import verify
+from tests.clinic import CLINIC
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
 from tests.orchestration.readers.estimate import within_cells
@@ -157,22 +158,25 @@ def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     assert both["standard_error"][0] > 0
 
 
+def contract(m=2, published="generalization", **qis):
+    """A contract on quasi-identifiers, each by its name."""
+    return parse_contract(
+        {
+            **CLINIC,
+            "identifier": "id",
+            "quasi_identifiers": [{"name": name, **qi} for name, qi in qis.items()],
+            "sensitive": {"name": NAME},
+            "principle": {"name": "m_invariance", "m": m, "format": published},
+        }
+    )
+
+
 def women(groups, mixed, each=1):
     """Estimated women by value. With exact quasi-identifiers: a group is of one sex, but for some groups.
 
     A group has so many people of each of three values.
     """
-    declared = contract_of(
-        {
-            "product": "simulated",
-            "series": "v1",
-            "releases": {"first": DATE, "cron": "0 0 1 1 *"},
-            "identifier": "id",
-            "quasi_identifiers": [{"name": "sex", "kind": "category", "order": ["F", "M"]}],
-            "sensitive": {"name": NAME},
-        },
-        name="m_invariance", m=3, format="anatomy",
-    )  # fmt: skip
+    declared = contract(m=3, published="anatomy", sex={"kind": "category", "order": ["F", "M"]})
     number = np.repeat(np.arange(groups), 3)
     sex = [list("FMM") if group < mixed else list("FFF" if group % 2 else "MMM") for group in range(groups)]
     values = {NAME: ["a", "b", "c"] * groups, "count": [each] * 3 * groups}
@@ -264,21 +268,6 @@ def test_combinations_of_values_are_counted_and_add_up(folder):
 
 
 # ---- how groups are spread over their intervals
-
-
-def contract(m=2, **qis):
-    return parse_contract(
-        {
-            "product": "simulated",
-            "series": "v1",
-            "source": {"path": "{release}.csv"},
-            "releases": {"first": DATE},
-            "identifier": "id",
-            "quasi_identifiers": [{"name": name, **qi} for name, qi in qis.items()],
-            "sensitive": {"name": NAME},
-            "principle": {"name": "m_invariance", "m": m},
-        }
-    )
 
 
 def connected(folder, declared, tables, **stated):
@@ -377,17 +366,7 @@ def published_by_age(ages, carried, published):
 
 def declared_by_age(published):
     """Their contract."""
-    return contract_of(
-        {
-            "product": "simulated",
-            "series": "v1",
-            "releases": {"first": DATE, "cron": "0 0 1 1 *"},
-            "identifier": "id",
-            "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 999]}],
-            "sensitive": {"name": NAME},
-        },
-        name="m_invariance", m=3, format=published,
-    )  # fmt: skip
+    return contract(m=3, published=published, age={"kind": "number", "domain": [0, 999]})
 
 
 def in_order(rng, each, off):
