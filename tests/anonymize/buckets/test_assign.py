@@ -30,26 +30,23 @@ def queues_and_demand(draw):
 
 
 @settings(max_examples=150)
-@given(queues_and_demand())
-def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_rest_wait(case):
+@given(queues_and_demand(), st.randoms(use_true_random=False))
+def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_order_of_rows_decides_nothing(
+    case, shuffle
+):
+    """The rest wait."""
     queue, demand = case
-    bucket = assign(queue, demand, 5, ranks(len(queue)))
+    rank = ranks(len(queue))
+    bucket = assign(queue, demand, 5, rank)
     received = Counter(zip(queue.tolist(), bucket.tolist(), strict=True))
     asked = Counter()
     for number, target, people in zip(*(column.tolist() for column in demand), strict=True):
         asked[number, target] += people
     assert Counter({pair: n for pair, n in received.items() if pair[1] != HELD_BACK}) == +asked
-
-
-@settings(max_examples=150)
-@given(queues_and_demand(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_decides_nothing(case, shuffle):
-    queue, demand = case
     order = list(range(len(queue)))
     shuffle.shuffle(order)
-    order, rank = np.array(order, np.int64), ranks(len(queue))
-    shuffled = assign(queue[order], demand, 5, rank[order])
-    assert shuffled.tolist() == assign(queue, demand, 5, rank)[order].tolist()
+    order = np.array(order, np.int64)
+    assert assign(queue[order], demand, 5, rank[order]).tolist() == bucket[order].tolist()
 
 
 def test_anybody_in_a_queue_is_as_likely_to_be_taken():

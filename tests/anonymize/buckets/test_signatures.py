@@ -23,10 +23,10 @@ def tables(draw):
 
 
 @given(tables())
-def test_sums_and_the_most_are_those_of_the_table(case):
-    table, people, _ = case
-    places = Signatures.of(table)
-    by_place = people[table]
+def test_places_say_what_the_table_says(case):
+    """Sums and the most; which places there are; some buckets in another order, and new ones below."""
+    table, people, rng = case
+    places, by_place = Signatures.of(table), people[table]
     assert len(places) == len(table)
     assert (places.table() == table).all()
     assert (places.table(by_place) == people).all()
@@ -35,22 +35,12 @@ def test_sums_and_the_most_are_those_of_the_table(case):
     assert (places.by_value(by_place) == people.sum(axis=0)).all()
     assert (places.most(by_place) == people.max(axis=1, initial=0)).all()
 
-
-@given(tables())
-def test_a_place_is_found_and_what_is_none_is_not(case):
-    table, *_ = case
-    places = Signatures.of(table)
     bucket, value = (part.ravel() for part in np.indices(table.shape))
     found = places.find(bucket, value)
     assert ((found >= 0) == table.ravel()).all()
     assert (places.bucket[found[found >= 0]] == bucket[found >= 0]).all()
     assert (places.value[found[found >= 0]] == value[found >= 0]).all()
 
-
-@given(tables())
-def test_some_buckets_in_another_order_and_new_ones_below(case):
-    table, people, rng = case
-    places = Signatures.of(table)
     chosen = rng.integers(0, len(table), 5) if len(table) else np.empty(0, np.int64)
     some, where = places.only(chosen)
     assert (some.table() == table[chosen]).all()
