@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# epi-week 0.0.1 (npm): in 2026, and each year from a Thursday, Friday or Saturday on, weeks have the number after theirs.
+# epi-week 0.0.1 (npm): in 2026, and each year that begins on a Thursday to Saturday, weeks are one too high.
 #
 # Believed: the "CDC week" of a day is that of MMWR: weeks from Sunday to Saturday, of the year of their Wednesday. So
 # 4 January 2026, a Sunday, begins week 1, and 2 January 2010, a Saturday, ends week 52 of 2009.

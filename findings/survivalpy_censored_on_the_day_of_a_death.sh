@@ -3,8 +3,8 @@
 #
 # Believed: a Kaplan-Meier curve counts a person who is censored on the day of a death as at risk on that day: of three
 # people, of whom one dies and one leaves on day 5, two thirds survive; of four, of whom one dies, three quarters.
-# Seen: whoever leaves on the day of a death is taken off before the deaths are counted: of the three people half survive,
-# and of the four half, if two leave on that day. Where people leave on other days, the curve is the usual one.
+# Seen: whoever leaves on the day of a death is taken off before the deaths are counted: of the three people half survive
+# then, and of the four half, if two leave on that day. Where people leave on other days, the curve is the usual one.
 # What follows: times in whole days, weeks or years have such ties, and the curve lies too low wherever they are. Add
 # half a unit to the times of the censored, or use another library.
 set -euo pipefail
