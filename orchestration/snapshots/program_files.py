@@ -66,13 +66,15 @@ def read_program_file(
         ) from None
     if library == "fastexcel":
         with _readable(where, kind):
-            found, named = sheet_size(source, sheet.name), reader.read_excel(_opened(source)).sheet_names
+            found = sheet_size(source, sheet.name)
+        _check_size(where, found)  # before the library unpacks any of it
+        with _readable(where, kind):
+            named = reader.read_excel(_opened(source)).sheet_names
         if sheet.name is not None and sheet.name not in named:
             raise SnapshotError(
                 f"{where}: has no sheet {as_data(sheet.name)}; it has {', '.join(map(as_data, named))}:"
                 " correct source.sheet"
             )
-        _check_size(where, found)
         with _readable(where, kind):
             table, names, heads = _sheet(reader, source, sheet)
             cells = odd_cells(source, sheet.name)

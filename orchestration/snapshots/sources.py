@@ -552,8 +552,13 @@ def _opened(
 
 def _written(source: FileSource) -> dict[str, Any]:
     """How a file is written, as `open_file` takes it."""
-    said = source.model_dump(include={"separator", "encoding", "final_newline"})
-    return said | {"places": source.places(), "sheet": Sheet(source.sheet, source.header_row)}
+    return {
+        "separator": source.separator,
+        "encoding": source.encoding,
+        "final_newline": source.final_newline,
+        "places": source.places(),
+        "sheet": Sheet(source.sheet, source.header_row),
+    }
 
 
 def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
