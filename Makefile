@@ -53,9 +53,8 @@ demo-visits: $(READY)  ## what a page has somebody do, in build/visits
 test: $(DEVELOP)  ## every test but the slow ones, of more than a second: four minutes on two cores
 	$(BIN)/python -m pytest -m "not slow"
 
-# Three workers, also on two cores: some of these tests wait for a daemon, a browser or a clock.
 test-rest: $(DEVELOP)  ## the slow tests: kill points, browsers, daemons, large tables
-	$(BIN)/python -m pytest -m slow -n 3 --durations=25
+	$(BIN)/python -m pytest -m slow --durations=25
 
 test-all: $(DEVELOP)  ## every test
 	$(BIN)/python -m pytest

@@ -114,6 +114,7 @@ def test_what_is_true_is_in_the_group_or_the_oracle_says_so():
     assert {*made.faults()} == {"somebody's quasi-identifiers are not in their group"}
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_publisher_who_forgets_the_earlier_releases_is_convicted(monkeypatch):
     monkeypatch.setattr("benchmarks.pairs.worlds._InMemory.remembers", False)
     pair = next(pair for pair in pairs() if pair.name == "people_per_group and Anatomy")

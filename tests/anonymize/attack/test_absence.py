@@ -119,6 +119,7 @@ def test_a_value_that_only_the_table_has_is_left_to_nobody_unless_it_is_declared
     assert [found[False][name] for name in ("people", "broken", "found")] == [2, 0, 2]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_person_who_waits_in_three_releases_excuses_one_of_those_who_are_missing():
     """No counterfeit has the age of one of these two: else two groups would cover them, and tell nothing."""
     declared, people = contract(PRINCIPLES["anatomy"]), crowd("ababcdcd")
@@ -134,6 +135,7 @@ def test_a_person_who_waits_in_three_releases_excuses_one_of_those_who_are_missi
     assert [absence(last)[name] for name in ("people", "undecided", "broken")] == [2, 1, 1]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_all_people_of_a_signature_may_be_held_back_where_company_is_promised():
     """Where all who had a signature are missing, they may have its values; where others are there, none."""
     declared, people = contract(M_INVARIANCE | {"m": 4, "people_per_group": 2}), crowd("abcdabcd")
@@ -158,6 +160,7 @@ def test_a_value_that_may_be_known_counts_once_and_nothing_is_promised_of_who_ha
     assert absence(last)["people"] == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_people_who_were_deferred_are_counted_for_good_and_those_who_waited_are_not():
     first = crowd("abcde" * 4)
     later = first | crowd("aaaaab", 100)

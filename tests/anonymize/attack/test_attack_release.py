@@ -35,6 +35,7 @@ def series(declared):
     return publish(snapshots(count=600, releases=3, churn=0.3), declared)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_valid_series_keeps_every_promise_and_with_a_linkage_more_is_looked_at(series, declared):
     found = [attack_series(series, declared, linked=linked) for linked in (True, False)]
     for one in found:
@@ -395,6 +396,7 @@ def test_a_handful_of_counterfeits_put_last_or_marked_is_caught(with_few_counter
         assert fi.COUNTERFEITS in broken(found)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_two_series_begun_independently_give_away_together_what_each_hides(declared):
     tables = list(snapshots(count=2000, releases=2, churn=0.1))
     one = attack_series(publish(tables, declared, series="v1"), declared)

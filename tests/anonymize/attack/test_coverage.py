@@ -23,6 +23,7 @@ def test_candidate_sets_are_the_union_of_all_covering_groups(seed, attributes, p
         assert row["group_id"] == (covering[0] if row["groups"] == 1 else None)
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=20)
 def test_codes_that_share_a_cell_are_compared_exactly(seed):

@@ -107,6 +107,7 @@ LIFESPANS = st.lists(
 )
 
 
+@pytest.mark.slow("takes more than a second")
 @given(LIFESPANS)
 @settings(max_examples=50)
 def test_every_signature_has_the_cut_that_networkx_finds(lifespans):

@@ -207,6 +207,7 @@ def test_somebody_is_compromised_exactly_if_in_an_attack_that_is_smaller(seed, e
     assert set(found.people["person"]) == in_an_attack(members, contents, e - 1)
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1), st.booleans())
 @settings(max_examples=40)
 def test_a_witness_has_the_same_true_values_on_both_sides(seed, foreign):

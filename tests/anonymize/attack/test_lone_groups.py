@@ -1,5 +1,6 @@
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ def lone_groups(rng, signatures):
     return series(*parts)
 
 
+@pytest.mark.slow("takes more than a second")
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
 def test_groups_of_different_people_are_attacked_as_with_matrices(seed):

@@ -100,6 +100,7 @@ def test_table_vii_keeps_e_equivalence(linked):
     assert [one.e for one in smallest] == [2, 2, 2]  # two signatures, and the series
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_bucket_that_is_one_tuple_short_is_caught_in_anatomy_too():
     releases = [by_anatomy(buckets) for buckets in TABLE_VII]
     last = releases[-1]
@@ -108,6 +109,7 @@ def test_a_bucket_that_is_one_tuple_short_is_caught_in_anatomy_too():
     assert {fi.COUNTS, fi.HOSTS} <= broken(attacked(releases))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_counterfeits_that_look_like_nobody_are_told_apart_in_anatomy():
     rng = np.random.default_rng(0)
     people = 300

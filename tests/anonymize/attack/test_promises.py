@@ -37,6 +37,7 @@ def test_a_series_whose_m_was_raised_keeps_what_each_person_was_promised(linked)
         assert broken(attacked) == set()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_same_series_does_not_keep_the_larger_m_for_the_people_of_the_first_releases():
     released, declared = m_invariant([2, 2, 4, 4])
     attacked = generalized.attack_series(released, declared, promises=[FOUR] * 4)
@@ -53,6 +54,7 @@ def test_a_newcomer_who_gets_less_than_is_promised_today_breaks_the_promise():
     assert 0 < findings(today)[fi.HOST_CANDIDATES]["broken"] <= newcomers
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_a_larger_m_promised_holds_after_it_is_lowered():
     released, declared = m_invariant([4, 2, 2])
     *_, last = generalized.attack_each(released, declared, promises=[FOUR, TWO, TWO])

@@ -2,6 +2,7 @@ from collections import Counter
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def queues_and_demand(draw):
     return np.array(queue, np.int64), Demand(*columns)
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=150)
 @given(queues_and_demand(), st.randoms(use_true_random=False))
 def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_order_of_rows_decides_nothing(

@@ -113,6 +113,7 @@ def test_people_whose_value_changed_are_in_buckets_of_their_own():
     assert last.figures.apart == last.linkage["bucket_id"].is_in(list(apart)).sum() > 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_paper_s_algorithm_is_convicted_by_the_same_attack():
     made = list(whole(snapshots(1), adversary="paper"))
     promises = [PRINCIPLE.promise(in_mode(made[0][0]).principle)] * len(made)

@@ -250,6 +250,7 @@ def entropy(rows, wanted):
     return float(-(shares * np.log2(shares)).sum())
 
 
+@pytest.mark.slow("takes more than a second")
 @settings(max_examples=40)
 @given(situations(), st.sampled_from([2, join.MOST_PAIRS]))
 def test_counts_and_the_attack_find_what_the_executed_join_has(situation, most_pairs):

@@ -98,6 +98,7 @@ def test_a_published_folder_is_accounted_for(tmp_path):
     assert rest["what"] == "Not read, or without a person: nothing."
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_true_table_of_no_release_that_was_given_leaves_the_verdict_open(tmp_path):
     write(table(k=4, releases=3), "dash", tmp_path)
     (tmp_path / "truth/notes.csv").write_text("no,table\n")

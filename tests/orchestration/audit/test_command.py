@@ -86,6 +86,7 @@ def test_two_series_of_the_same_people_fail_together(folders, capsys):
     assert "[red]NO" not in told
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_a_broken_release_is_named(folders):
     file = folders / "published/hospital/v1/2024-02-01/microdata.parquet"
@@ -114,6 +115,7 @@ def test_the_report_has_figures_and_hashes_and_nobody_s_value_or_name(folders):
     assert page.count("<svg") <= 2  # of what is promised and moves
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_page_stands_alone(folders):
     run(folders, "v1", out=folders / "report")
     page = (folders / "report/audit.html").read_text()
@@ -140,6 +142,7 @@ def test_without_hosting_groups_the_report_says_what_it_did_not_cover(folders):
     assert not any("groups of" in gap for gap in covered)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_a_stray_file_in_a_release_is_reported(folders):
     (folders / "published/hospital/v1/2024-01-01/notes.txt").write_text("counterfeits: see row 7")
@@ -147,6 +150,7 @@ def test_a_stray_file_in_a_release_is_reported(folders):
     assert broken(report(folders / "report")) == {fi.METADATA}
 
 
+@pytest.mark.slow("takes more than a second")
 def test_where_output_is_redirected_each_release_is_a_line_of_its_own(folders, capfd):
     paths = [folders / "published/hospital/v1"]
     audit(paths, folders / "truth", folders / "contract.yaml", console=Console(file=io.StringIO()))
@@ -155,6 +159,7 @@ def test_where_output_is_redirected_each_release_is_a_line_of_its_own(folders, c
     assert len(lines) == 4
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_the_truth_is_read_as_the_contracts_source_is_written_and_called(folders):
     for file in list((folders / "truth").iterdir()):
@@ -299,6 +304,7 @@ def audit_years(folder, published="published"):
     return audit([folder / published], *inputs, **told)
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_two_yearly_files_of_another_tool_give_bob_away(yearly):
     assert audit_years(yearly) == 3
@@ -366,6 +372,7 @@ FLU_2022 = [(21, "flu"), (25, "gout"), (31, "flu"), (35, "gout"), (41, "flu"), (
 FLU_2023 = [(21, "flu"), (26, "ulcer"), (31, "flu"), (36, "ulcer"), (41, "flu"), (46, "ulcer")]
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_values_that_two_people_share_out_give_a_third_away(yearly):
     """Everybody keeps two candidate values, and t's value is certain: u and v have b and c between them."""
@@ -458,6 +465,7 @@ def test_ones_own_releases_need_no_folders_named(hospital, home, tmp_path):
     assert str(hospital.file("2024-01-01")) not in read
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_where_working_files_are_gone_the_truth_is_what_the_source_has(hospital, home, tmp_path):
     series = hospital.series(home)
@@ -470,6 +478,7 @@ def test_where_working_files_are_gone_the_truth_is_what_the_source_has(hospital,
     assert "linkage.parquet" not in read
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_ones_own_contract_is_enough(hospital, home, command, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", str(home))
@@ -478,12 +487,14 @@ def test_ones_own_contract_is_enough(hospital, home, command, monkeypatch):
     assert "hospital/v1" in told.stdout
 
 
+@pytest.mark.slow("takes more than a second")
 def test_ones_own_home_may_be_named(hospital, home, monkeypatch, tmp_path):
     monkeypatch.setenv("REPUBLISH_HOME", str(tmp_path / "another"))
     folder = hospital.series(home).published_folder
     assert _own_releases([hospital.contract], home) == [folder]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_series_goes_with_the_one_it_goes_on_from(hospital, home, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", str(home))
     hospital.declare(series="v2", supersedes="v1", releases={"first": RELEASES[2]})
@@ -512,6 +523,7 @@ def test_releases_that_were_given_away_need_the_truth_alone(hospital, home, tmp_
     assert "linkage.parquet" not in (tmp_path / "report/audit.json").read_text()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_source_that_has_a_release_no_more_is_said_with_the_way_out(hospital, home):
     hospital.file("2024-04-01").unlink()
     (hospital.series(home).private("2024-04-01") / "snapshot.json").unlink()

@@ -102,6 +102,7 @@ def test_a_place_in_the_chain_that_is_no_number_is_refused(folder, series, forge
         run(folder)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_claim_that_many_people_are_held_back_acquits_nobody(folder, series):
     forge(series / NAMES[2], held_back=10**6)
     code, broken = run(folder, linked=False)
@@ -201,6 +202,7 @@ def test_a_column_of_another_type_is_refused_in_a_line(folder, series, table, ch
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_column_of_lists_that_the_format_does_not_have_is_a_finding(folder, series):
     rewrite(series / NAMES[2], "microdata", lambda table: table.with_columns(x=pl.concat_list("group_id")))
     assert fi.UNREAD in run(folder)[1]

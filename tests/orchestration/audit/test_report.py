@@ -93,6 +93,7 @@ def section(page, title):
     return after.partition("<h2>")[0]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_it_says_when_by_whom_what_for_and_with_what(page, described):
     for part in ("date", "auditor", "purpose", "software"):
         assert described[part] in page
@@ -100,6 +101,7 @@ def test_it_says_when_by_whom_what_for_and_with_what(page, described):
     assert (described["auditor"], described["purpose"]) == ("Ada Officer", "Yearly review.")
 
 
+@pytest.mark.slow("takes more than a second")
 def test_it_says_what_was_promised_against_whom_found_left_and_not_covered_and_has_a_place_to_sign(page):
     titles = re.findall(r"<h2>(.*?)</h2>", page)
     against = "What was promised, and against whom"
@@ -135,6 +137,7 @@ def test_what_does_not_move_over_the_releases_is_said_and_not_drawn(page, descri
     assert f"The same in every release: knowing quasi-identifiers: {risk[0]:.4g}" in section(page, FOUND)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_breach_probability_that_is_promised_is_no_mere_figure(audited, tmp_path):
     folder = shutil.copytree(audited, tmp_path / "copy")
     declared = yaml.safe_load((folder / "contract.yaml").read_text())
@@ -160,6 +163,7 @@ def test_an_attack_that_learns_is_a_figure_beside_what_is_guessed_without(page, 
     assert re.search(r"in other releases, by -?[\d.]+ percentage points", text)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_where_one_group_covers_each_person_it_says_what_was_not_checked(again):
     gaps = json.loads((again[0] / "audit.json").read_text())["not_covered"]
     about_groups = [gap for gap in gaps if "no private folder was given" in gap["why"]]
@@ -188,11 +192,13 @@ def test_the_conclusion_is_one_paragraph_with_the_promise_that_matters(page, des
         assert sentence in said
 
 
+@pytest.mark.slow("takes more than a second")
 def test_every_table_of_promises_says_how_it_is_to_be_read(again, page):
     for text in (page, again[1]):
         assert reading(of_rows=False) in " ".join(text.split())
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, tmp_path):
     folder = shutil.copytree(audited, tmp_path / "copy")

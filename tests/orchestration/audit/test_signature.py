@@ -84,10 +84,12 @@ def copied(folder, release):
     shutil.copytree(series / THIRD, series / release)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_series_is_as_it_was_audited(audited):
     assert verify(audited) == (list(NAMES), [])
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_that_was_published_since_is_named_and_the_audited_ones_are_checked(folder):
     """Whatever a schedule had added, nothing of a signed audit could be verified any more."""
     copied(folder, LATER)
@@ -189,6 +191,7 @@ def test_there_is_nothing_to_sign_without_a_report(folder):
         run(folder, sign=folder / "key.pem", out=None)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_page_s_commands_run_as_printed(folder, monkeypatch, capsys):
     if shutil.which("openssl") is None:
         pytest.skip("no openssl here")

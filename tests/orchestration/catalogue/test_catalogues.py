@@ -103,11 +103,13 @@ def conforms(content):
     return fine, said
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_official_shapes_accept_the_catalogue(written):
     fine, text = conforms(json.loads((written / "dcat.jsonld").read_text()))
     assert fine, text
 
 
+@pytest.mark.slow("takes more than a second")
 def test_each_file_says_what_is_in_it(written):
     """The shapes of what is recommended ask for it: a name such as counterfeits.parquet says little."""
     content = json.loads((written / "dcat.jsonld").read_text())
@@ -117,6 +119,7 @@ def test_each_file_says_what_is_in_it(written):
         assert files["counterfeits.parquet"].startswith("R(n): how many tuples of a group are counterfeits.")
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_official_schema_accepts_each_codebook(written):
     book = ET.parse(written / RELEASES[0] / "ddi.xml")  # noqa: S314 - our own
     book.getroot()[0].remove(book.getroot()[0][0])
@@ -192,6 +195,7 @@ def test_each_release_names_its_people_and_the_health_data_properties(written, h
         assert "health:maxTypicalAge" not in one
 
 
+@pytest.mark.slow("takes more than a second")
 def test_each_release_writes_the_records_anew(hospital, home, written):
     own = home / "catalogues/hospital/v1"
     make(hospital.series(home), RELEASES[2])
@@ -222,6 +226,7 @@ def test_what_the_contract_lacks_is_named_and_nothing_is_written(hospital, home,
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_key_for_catalogues_changes_no_published_byte(hospital, home, tmp_path):
     words = {key: one for key, one in WORDS.items() if key != "catalogue"}
     plain = make(hospital.declare(**words).series(tmp_path / "plain"), RELEASES[0])

@@ -132,6 +132,7 @@ def test_a_value_that_is_added_when_somebody_has_it_needs_consent(hospital, home
     make(hospital.series(home), THIRD)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_value_that_is_gone_needs_consent(hospital, home):
     values = yaml.safe_load(hospital.contract.read_text())["sensitive"]["values"]
     hospital.deliver(THIRD, hospital.snapshot(THIRD).filter(pl.col("disease") != "stroke"))

@@ -107,6 +107,7 @@ def test_a_corrected_quasi_identifier_is_just_the_new_one(hospital, home, wrong,
     assert audited(hospital, series, tmp_path / "report")[0] == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_validate_says_what_would_be_said(hospital, home, wrong):
     correct(hospital, wrong)
     state(hospital, wrong["patient_id"])

@@ -36,6 +36,7 @@ def manifest(series, release):
     return json.loads((series.published(release) / "manifest.json").read_text())
 
 
+@pytest.mark.slow("takes more than a second")
 def test_people_exposed_by_counterfeits_and_beside_them_are_stated(half, tmp_path):
     """Readers can count the latter themselves."""
     series = make(half.series(tmp_path / "home"), FIRST, SECOND)
@@ -59,6 +60,7 @@ def test_people_exposed_by_counterfeits_and_beside_them_are_stated(half, tmp_pat
     assert "at most one in 2 has the same value" in said
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_crowd_of_whom_more_than_half_share_a_value_waits_for_company(crowd, tmp_path):
     stated = manifest(make(crowd.series(tmp_path / "home"), FIRST, SECOND), SECOND)
     assert (stated["held_back"], stated["counterfeits"]) == (30, 0)

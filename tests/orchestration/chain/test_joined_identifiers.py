@@ -27,6 +27,7 @@ COLUMNS = ["household", "line"]
 PARTS = st.text("aA1 _,\\¦\uffe4\uff3c\u200b0\u0022", min_size=1, max_size=4)
 
 
+@pytest.mark.slow("takes more than a second")
 @of_any(st.lists(st.tuples(PARTS, PARTS), min_size=2, max_size=20, unique=True))
 def test_two_people_never_become_one(people):
     joined = join_parts([pl.Series(part) for part in zip(*people, strict=True)])
@@ -65,6 +66,7 @@ def read(hospital, release=FIRST):
     return read_snapshot(source_of(load_contract(hospital.contract), release))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_each_person_is_one_whatever_the_kind_of_file(households):
     before = households.snapshot(FIRST)
     names = before.select(pl.format("{} ¦ {}", *COLUMNS)).to_series()

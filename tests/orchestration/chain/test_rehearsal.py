@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import duckdb
+import pytest
 
 from republish.orchestration.chain.rehearsal import rehearsal
 from republish.orchestration.storage import history
@@ -19,6 +20,7 @@ connection.close()
 """
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_rehearsal_waits_for_a_history_that_is_being_written(hospital, tmp_path, monkeypatch):
     series = make(hospital.series(tmp_path / "home"), RELEASES[0])
     command = [sys.executable, "-c", WRITER, str(series.home.history)]

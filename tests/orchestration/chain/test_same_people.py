@@ -71,6 +71,7 @@ def known_for_certain(home, *series):
     return sum(len(found) == 1 for found in left)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_another_product_on_the_same_people_is_refused(hospital, home):
     before = everything(home)
     series = clinic(hospital, home)
@@ -88,6 +89,7 @@ def test_another_product_on_the_same_people_is_refused(hospital, home):
         make_by_dagster(series, FIRST)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_way_out_that_it_names_gives_nobody_away(hospital, home):
     make(hospital.declare(series="v2", supersedes="v1", expect={"changed": 0.5}).series(home), FIRST, SECOND)
     assert known_for_certain(home, ("hospital", "v1"), ("hospital", "v2")) == 0
@@ -112,6 +114,7 @@ def test_both_together_give_people_away_and_an_audit_of_both_says_so(hospital, h
 # ---- what may be declared, and where
 
 
+@pytest.mark.slow("takes more than a second")
 def test_one_of_the_two_contracts_says_it_for_both(hospital, home):
     make(clinic(hospital, home, same_people=SEPARATE), FIRST)
     make(hospital.declare().series(home), THIRD)
@@ -188,6 +191,7 @@ def test_what_one_product_publishes_exactly_no_other_hides_whatever_it_is_called
     assert "both publish bp_low, and anybody with both can intersect them. each_by_itself is not" in message
 
 
+@pytest.mark.slow("takes more than a second")
 def test_nobody_is_asked_about_a_product_of_other_people(hospital, home):
     for release in RELEASES:
         snapshot = hospital.snapshot(release)
@@ -293,6 +297,7 @@ def test_a_release_that_was_never_published_has_no_people(hospital, tmp_path):
     make(clinic(hospital, home), FIRST)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_run_that_is_killed_before_it_notes_its_release_has_declared_all_the_same(
     hospital, home, monkeypatch
 ):

@@ -110,6 +110,7 @@ def test_leading_zeros_that_are_lost_or_added(numbered, tmp_path):
         assert "but for leading zeros" in message
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_same_identifiers_as_text_and_as_numbers_are_the_same_people(numbered, tmp_path):
     deliver_csv(numbered, FIRST, lambda number: number)
     deliver_csv(numbered, SECOND, lambda number: number, kind="parquet")
@@ -319,6 +320,7 @@ def test_a_renamed_value_that_the_source_has_under_both_names_is_refused(undecla
     assert "have apoplexy, its new name by sensitive.renamed" in message
 
 
+@pytest.mark.slow("takes more than a second")
 def test_values_that_look_merged_can_only_be_accepted_or_undone(undeclared):
     hospital, home = undeclared
     recoded(hospital, SECOND, angina="asthma")
@@ -335,6 +337,7 @@ def test_a_declared_value_that_is_called_otherwise_is_refused_with_the_line_that
     assert line in message
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_recoding_that_is_named_changes_nothing(undeclared, tmp_path):
     hospital, home = undeclared
     plain = make(hospital.series(tmp_path / "plain"), FIRST, SECOND)
@@ -349,6 +352,7 @@ def test_a_recoding_that_is_named_changes_nothing(undeclared, tmp_path):
         assert same[0] == same[1]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_of_which_most_would_be_counterfeits(hospital, home):
     hospital.declare(expect={"counterfeits": 0.0001})
     series = hospital.series(home)

@@ -90,6 +90,7 @@ def test_all_principles_and_formats_that_the_columns_allow(compare, hospital):
     assert {(one["principle"], one["parameter"]) for one in by_e} == {("e_equivalence", "e")}
 
 
+@pytest.mark.slow("takes more than a second")
 def test_values_that_come_and_go_are_for_one_principle(compare, hospital):
     hospital.declare(sensitive={"semantics": "transient"})
     hospital.under(

@@ -114,6 +114,7 @@ def test_a_column_is_not_found_in_the_name_of_another(staff, tmp_path):
     assert len(remarks(folder, "year(our) > 1960", [], of_rows=False)) == 1
 
 
+@pytest.mark.slow("takes more than a second")
 def test_an_answer_has_all_its_combinations_and_entries_in_every_format(staff, republish):
     truth, folder = staff
     asked = ("estimate", folder, "--by", "cost", "--by", "hours", "--by", "people")

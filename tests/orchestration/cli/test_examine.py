@@ -73,6 +73,7 @@ def test_a_first_snapshot_that_comes_before_its_date_is_looked_at(validate, tmp_
     assert SECOND not in said
 
 
+@pytest.mark.slow("takes more than a second")
 def test_an_odd_snapshot_is_foreseen(validate, hospital, home):
     lower = pl.col("patient_id").str.to_lowercase()
     hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(lower))
@@ -149,6 +150,7 @@ def test_one_counterfeit_is_no_plural(number, words):
     )
 
 
+@pytest.mark.slow("takes more than a second")
 def test_all_releases_are_tried_after_those_that_are_published(validate, hospital, home):
     shutil.copy(hospital.file(THIRD), hospital.file("2024-10-01"))
     assert f"only {THIRD} was tried: --all tries the other snapshots (1) as well" in validate(home)[1]
@@ -175,6 +177,7 @@ def test_before_the_first_date_there_is_nothing_to_chain(validate, tmp_path, mon
     assert (code, f"{FIRST}: 300 people" in said) == (0, True)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_snapshot_that_was_replaced_after_publication_is_said(validate, hospital, home):
     hospital.deliver(FIRST, hospital.snapshot(FIRST).reverse())  # the same people in another order
     assert "from a snapshot of" not in validate(home)[1]

@@ -13,6 +13,7 @@ def folder(series):
     return series.published(RELEASE)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_each_table_has_the_people_of_every_group_with_values_of_their_group(folder, tmp_path, republish):
     code, (said,), err = republish("impute", folder, tmp_path / "a.parquet", "--copies", 3)
     assert (code, err) == (0, [])

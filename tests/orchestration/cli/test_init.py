@@ -224,6 +224,7 @@ def test_names_of_columns_are_no_patterns_and_no_yaml(republish, tmp_path):
     assert "release: has a name that releases use themselves" in "\n".join(out)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_column_with_gaps_is_published_with_them(republish, deliver, tmp_path):
     first, later = people()
     gaps = [(*row[:3], "k.A." if at % 10 == 0 else row[3], *row[4:]) for at, row in enumerate(first)]
@@ -314,6 +315,7 @@ def test_visits_are_told_apart_in_several_snapshots(republish, tmp_path):
     assert (code, "  all snapshots that are there would be released (3)" in out) == (0, True)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_visits_without_a_number_are_told_apart_by_all_columns(republish, tmp_path):
     rows = [(f"P{at % 120:03}", 20 + at % 60, ILL[at % 7]) for at in range(240)]
     for release in RELEASES:
@@ -506,6 +508,7 @@ def test_a_file_without_a_date_is_a_single_release(republish, deliver, tmp_path)
     assert republish("validate", "--all", "people.yaml")[0] == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_files_that_are_written_in_another_way_later(republish, deliver, tmp_path):
     file = deliver()
     (tmp_path / f"clinic/{RELEASES[1]}.csv").write_text(text_of(people()[1], separator=";"))
@@ -514,6 +517,7 @@ def test_files_that_are_written_in_another_way_later(republish, deliver, tmp_pat
     assert republish("validate", "--all", "clinic/clinic.yaml")[0] == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_table_of_a_database(republish, tmp_path):
     known = pl.DataFrame(people()[0], HEAD, orient="row")  # noqa: F841 - DuckDB finds it by its name
     with duckdb.connect(tmp_path / "clinic.duckdb") as database:

@@ -108,6 +108,7 @@ def test_what_release_refuses_validate_refuses(hospital, home, told, harm, code,
     assert all(fault in said for fault in why.rpartition(f"{words}\n  ")[2].split("\n  "))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_candidate_whose_audit_fails_would_not_be_released(told, monkeypatch):
     monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", mutant(swapped_groups))
     code, said = told("validate")

@@ -107,6 +107,7 @@ def test_every_command_ends_well(republish, example, command):
     assert not [line for line in err if line.startswith(("republish:", "Traceback"))]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_backup_is_restored(republish, example):
     assert republish("backup", "var", "--out", "copy.tar")[0] == 0
     code, _, err = republish("restore", "copy.tar", "--home", "again", "--nothing-later")

@@ -171,6 +171,7 @@ def test_a_backfill_in_one_run_publishes_what_release_by_release_does(elsewhere,
     assert evaluated
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monkeypatch):
     """Dagster lists its partition a period before, and its snapshot may be there already."""
     series = hospital.series(tmp_path / "home")
@@ -332,6 +333,7 @@ def test_a_backfill_after_a_changed_parameter_leaves_published_releases_and_make
     assert "m 4" in entries(instance, "publication", THIRD)["report"]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_checks_of_published_releases_stay_passed_where_a_later_one_is_refused(series, instance, hospital):
     hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age"))
     assert not run(series, instance, FIRST, THIRD, raise_on_error=False).success
@@ -363,6 +365,7 @@ def test_the_page_of_the_asset_says_what_a_changed_contract_changes_and_from_whe
     assert "Begin it again." in begun
 
 
+@pytest.mark.slow("takes more than a second")
 def test_rematerializing_what_is_no_longer_kept_verifies_it(hospital, series, instance):
     hospital.declare(keep_private=1)
     make(hospital.series(series.home.path), THIRD)
@@ -373,6 +376,7 @@ def test_rematerializing_what_is_no_longer_kept_verifies_it(hospital, series, in
     assert published(series.home.path) == before
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_delta_of_a_published_release_stays_what_it_was(hospital, series, instance):
     """Also where the snapshot before it is not kept any more: nobody is taken for inserted then."""
     hospital.declare(keep_private=1)
@@ -728,6 +732,7 @@ def watched(series, instance, cursor=None):
     return {one.check_name: one for one in found.asset_events}, found.cursor
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_that_is_late_is_a_check_that_fails(series, instance, monkeypatch):
     monkeypatch.setattr(calendar, "now", lambda: dt.datetime(2024, 7, 1, 12, tzinfo=dt.UTC))
     found, cursor = watched(series, instance)
@@ -768,6 +773,7 @@ def test_both_are_executed_by_themselves_too(series, instance):
     }
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_source_that_cannot_be_asked_is_a_reason_to_skip(series, instance, hospital):
     text = hospital.contract.read_text()
     query = "  dsn: duckdb:///source.duckdb\n  query: SELECT nonsense\n"
@@ -879,6 +885,7 @@ def test_a_check_that_fails_lists_what_is_broken(series, instance, monkeypatch):
     assert found["m_uniqueness"].metadata["broken promises"].value.splitlines() == broken
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_check_that_came_after_a_release_was_published_does_not_refuse_it(series, instance, monkeypatch):
     principle = principles.PRINCIPLES["m_invariance"]
 

@@ -53,6 +53,7 @@ def test_the_lineage_says_which_release_a_series_goes_on_from(superseding):
     assert memory.partition_mappings[former].partition_keys == [SECOND]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_assets_of_a_series_are_called_the_same_before_and_after_its_first_release(superseding):
     before = graph(superseding).executable_asset_keys
     make(superseding, FIRST)

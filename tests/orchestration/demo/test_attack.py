@@ -138,6 +138,7 @@ def expected(snapshots, without, with_):
     ]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_figures_are_those_of_an_attack_of_our_own(series, said):
     snapshots = [snapshot for _, snapshot in hospital_snapshots(RELEASES, PATIENTS)]
     without = narrowed(snapshots, [alone(snapshot) for snapshot in snapshots])
@@ -161,6 +162,7 @@ def test_the_demo_has_every_case_and_the_attack_works_only_without_republish(sai
         assert case[3] == 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_no_sentence_names_anybody(series, said):
     text = "\n".join(said)
     known = {str(name) for _, each in hospital_snapshots(RELEASES, PATIENTS) for name in each["patient_id"]}

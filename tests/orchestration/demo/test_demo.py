@@ -110,6 +110,7 @@ def test_the_same_seed_makes_the_same_hospital_and_another_another():
     assert not first(1).equals(first(2))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_it_is_what_its_contract_says(tmp_path):
     contract = make_demo(tmp_path)
     contract_file = load_contract(contract)

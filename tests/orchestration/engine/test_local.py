@@ -49,6 +49,7 @@ def its_process(_job):
     return os.getpid()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_processes_that_are_kept_do_the_next_jobs_and_end_with_the_work():
     with workers_kept():
         first, second = (set(Local(2).run(its_process, range(4))) for _ in range(2))
@@ -58,6 +59,7 @@ def test_processes_that_are_kept_do_the_next_jobs_and_end_with_the_work():
     assert not any(is_there(pid) for pid in first)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_kept_process_that_was_killed_is_replaced():
     with workers_kept():
         for pid in set(Local(2).run(its_process, range(2))):
@@ -70,6 +72,7 @@ def sleeping(folder):
     time.sleep(60)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_no_process_outlives_the_one_that_began_it(tmp_path):
     program = (
         "from pathlib import Path; from republish.orchestration.engine.local import Local;"

@@ -287,6 +287,7 @@ def test_the_judge_ends_with_whoever_asks(tmp_path, ending):
     assert not judge.exists() or judge.read_text().split()[2] == "Z"
 
 
+@pytest.mark.slow("takes more than a second")
 def test_ctrl_c_is_for_whoever_asks_from_the_first_process_on(tmp_path):
     script = tmp_path / "asks.py"
     script.write_text(f"{ASKS}    print(open(f'/proc/{{active_children()[0].pid}}/status').read())\n")

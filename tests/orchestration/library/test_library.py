@@ -81,6 +81,7 @@ def test_a_state_that_was_changed_or_is_not_there_is_not_gone_on_from(hospital, 
         rp.State.begin("short")
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_state_that_is_half_written_over_another_one_is_none(hospital, tmp_path, monkeypatch):
     first, second, _ = made(hospital)
     first.state.save(tmp_path)
@@ -91,6 +92,7 @@ def test_a_state_that_is_half_written_over_another_one_is_none(hospital, tmp_pat
         rp.State.load(tmp_path)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_touches_no_file_and_says_nothing_of_anybody(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     release = rp.release(people(), rp.Contract.of(DECLARED), date="2026-01-01")
@@ -126,6 +128,7 @@ def test_what_is_written_is_read_attacked_and_counted(tmp_path):
     assert counted["people"].sum() == 40
 
 
+@pytest.mark.slow("takes more than a second")
 def test_an_audit_finds_what_a_release_gives_away(tmp_path):
     contract = rp.Contract.of(DECLARED)
     rp.release(people(), contract, date="2026-01-01").write(tmp_path / "v1")
@@ -137,6 +140,7 @@ def test_an_audit_finds_what_a_release_gives_away(tmp_path):
         rp.audit([], {}, contract)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_release_is_written_once_and_after_the_one_before(tmp_path):
     contract = rp.Contract.of(DECLARED)
     first = rp.release(people(), contract, date="2026-01-01")
@@ -166,6 +170,7 @@ def test_people_who_are_not_what_the_contract_says_are_refused():
     refused(NotEligible, "30 of them share a value", people(diseases=("flu", "flu", "flu", "gout")))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_people_who_are_odd_beside_those_before_are_refused_and_accepted_by_name():
     state = rp.release(people(), rp.Contract.of(DECLARED), date="2026-01-01").state
     said = refused(SnapshotError, "carried", people(first=35), state=state)

@@ -76,6 +76,7 @@ def without(hospital, people):
     hospital.deliver(THIRD, hospital.snapshot(THIRD).filter(~pl.col("patient_id").is_in(people)))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_whoever_is_never_published_again_is_as_if_they_had_left(hospital, home, series, people, alone):
     forget(series, people, again=False)
     make(series, THIRD)
@@ -118,6 +119,7 @@ def test_of_whoever_may_return_the_last_memory_is_left_and_no_name(home, series,
     assert traces(home, people, common) == {"private/hospital/forgotten.parquet", *noted}
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("again", [True, False])
 def test_everybody_else_is_as_they_were(home, series, hospital, people, again):
     others = sorted(set(hospital.snapshot(SECOND)["patient_id"]) - set(people))[:3]
@@ -154,6 +156,7 @@ def test_published_releases_stay_and_are_still_those_of_their_snapshots(
     assert published(home) == before
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_candidate_that_is_not_published_yet_is_made_again(hospital, home, series, people):
     take_snapshot(series, THIRD)
     forget(series, people, again=False)
@@ -199,6 +202,7 @@ def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
     assert nothing > 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_killed_before_all_is_written_nothing_is_done_and_nothing_noted(
     hospital, home, series, people, monkeypatch
 ):
@@ -280,6 +284,7 @@ def test_a_sheet_does_not_say_of_the_forgotten_that_they_never_were(hospital, ho
     assert find(series, "P99999999").forgotten_through is None
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_return_is_safe_also_if_a_later_release_was_begun(hospital, home, series, people, alone):
     """Signatures stay, and the memory that counts is that of the last release that is published."""
     take_snapshot(series, THIRD)
@@ -289,6 +294,7 @@ def test_a_return_is_safe_also_if_a_later_release_was_begun(hospital, home, seri
     assert published(home) == published(alone.home.path)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_never_again_cannot_be_taken_back(hospital, home, series, people):
     """Their signatures are gone: a return would not be safe."""
     forget(series, people, again=False)
@@ -297,6 +303,7 @@ def test_never_again_cannot_be_taken_back(hospital, home, series, people):
     assert not set(read_table(series.private(THIRD) / "snapshot.parquet")["identifier"]) & set(people)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_it_is_said_how_many_are_left_out_for_good(hospital, home, series, people):
     """Also others who were given the number of somebody forgotten: nobody can tell them from who had it."""
     forget(series, people, again=False)
@@ -366,6 +373,7 @@ def test_a_series_of_which_nothing_is_published_is_gone_through(hospital, home, 
     assert not list(home.glob("private/hospital/v2/2*"))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_series_that_is_begun_goes_on_from_another_without_them(hospital, home, series, people):
     """Its candidate has those who are absent, too, under the pseudonyms of the series before."""
     own, common = pseudonyms_of(series, people)
@@ -421,6 +429,7 @@ def pseudonyms_of_memory(home):
     return set(memory), len(set(memory) - set(noted))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_version_0_3_wrote_of_the_forgotten_still_counts(home, series, people):
     forget(series, people, again=True)
     file = home / "private/hospital/forgotten.parquet"

@@ -80,6 +80,7 @@ def test_somebody_who_came_later_left_or_never_was(hospital, home, series):
         assert bool(found.promised) == bool(releases)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_changed_value_begins_anew(hospital, home):
     """What stayed possible of the value before says nothing of the one after."""
     known = hospital.snapshot(SECOND)

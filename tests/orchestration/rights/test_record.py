@@ -47,6 +47,7 @@ def test_the_record_says_what_manifests_and_the_contract_say(hospital, home, tmp
     assert not IDENTIFIER.search(page.encode())
 
 
+@pytest.mark.slow("takes more than a second")
 def test_each_release_has_its_parameters_and_later_changes_are_listed(hospital, home, tmp_path):
     accepted = {"what": ["zipcode.min_width"], "by": "A. Meier", "because": "zones are small"}
     changes = {"principle": {"m": 4}, "expect": {"changed": 0.9}, "accept": {THIRD: accepted}}

@@ -110,6 +110,7 @@ def test_nobody_is_forgotten_before_the_time(hospital, home):
     assert everything(home) == before
 
 
+@pytest.mark.slow("takes more than a second")
 def test_by_the_rule_people_may_come_back_and_their_signatures_are_as_they_were(hospital, home, tmp_path):
     shutil.copytree(home, tmp_path / "alone")
     (hospital.folder / ".hospital.yaml.home").unlink(missing_ok=True)
@@ -175,6 +176,7 @@ def test_another_series_that_still_has_them_keeps_them(hospital, home):
     assert set(absent(series).persons) == set()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_home_that_noted_no_dates_says_so(hospital, home, members):
     first, second, _ = members
     noted = home / "private/hospital/v1" / NOTED

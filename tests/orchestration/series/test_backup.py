@@ -48,6 +48,7 @@ def machine(tmp_path):
     return tmp_path / "another machine/homes/var"
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_restored_home_goes_on_with_the_bytes_that_it_would_have_had(
     hospital, home, backup, elsewhere, machine
 ):
@@ -385,6 +386,7 @@ def test_releases_before_a_forgetting_are_made_again_first(
     refuse_unforgotten(again, "2024-10-01")
 
 
+@pytest.mark.slow("takes more than a second")
 def test_without_a_word_about_people_who_were_forgotten_a_new_release_waits(home, backup, elsewhere, machine):
     restore(backup, machine, home / "published")
     (elsewhere.folder / ".hospital.yaml.home").unlink()  # the first home is no more

@@ -50,6 +50,7 @@ def test_an_older_candidate_of_the_release_before_is_refused(hospital, tmp_path)
     refused(HomeError, "are those of another candidate.*put them back", make, series, THIRD, home=home)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_right_files_put_back_are_accepted(series, tmp_path):
     kept = shutil.copytree(series.private(SECOND), tmp_path / "kept")
     shutil.rmtree(series.private(SECOND))

@@ -58,6 +58,7 @@ def test_a_published_release_keeps_its_parameters_and_says_so(hospital, home):
     assert (found.parameters["m"], found.not_applied) == (3, ("parameters",))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_parameters_may_change_from_the_next_release_on(hospital, home):
     hospital.declare(principle={"m": 4})
     make(hospital.series(home), THIRD)
@@ -103,6 +104,7 @@ def test_the_same_key_gives_the_same_bytes_and_another_key_others(hospital, home
     assert published(tmp_path / "other")[name] != published(home)[name]
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_order_of_rows_and_columns_decides_nothing(hospital, home, tmp_path):
     for release in (FIRST, SECOND):
         snapshot = hospital.snapshot(release)
@@ -111,6 +113,7 @@ def test_the_order_of_rows_and_columns_decides_nothing(hospital, home, tmp_path)
     assert published(tmp_path / "other") == published(home)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_where_the_contract_lies_decides_nothing(hospital, home, tmp_path):
     moved = shutil.copytree(hospital.folder, tmp_path / "moved elsewhere")
     shutil.rmtree(hospital.folder)
@@ -118,6 +121,7 @@ def test_where_the_contract_lies_decides_nothing(hospital, home, tmp_path):
     assert manifest(home, THIRD)["n"] == 3
 
 
+@pytest.mark.slow("takes more than a second")
 def test_old_private_folders_are_deleted_and_the_chain_goes_on(hospital, home):
     hospital.declare(keep_private=1)
     series = hospital.series(home)
@@ -155,6 +159,7 @@ def test_a_release_is_not_published_after_a_candidate_it_was_not_built_on(hospit
     assert len(tables) == 4
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_candidate_is_not_published_under_other_parameters(hospital, series, home):
     take_snapshot(series, THIRD)
     compare_snapshots(series, THIRD)
@@ -164,6 +169,7 @@ def test_a_candidate_is_not_published_under_other_parameters(hospital, series, h
     assert not series.published(THIRD).exists()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_candidate_whose_files_were_touched_is_computed_anew(series):
     take_snapshot(series, THIRD)
     compare_snapshots(series, THIRD)

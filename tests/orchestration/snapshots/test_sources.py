@@ -259,6 +259,7 @@ class TestWhatIsRead:
         contract_file = hospital('{path: "seen=2024/[a]*/{release}.parquet"}')
         assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
 
+    @pytest.mark.slow("takes more than a second")
     def test_the_release_is_bound_as_a_date_wherever_it_stands_for_one(self, in_duckdb):
         query = (
             "SELECT *, ':release' AS a, 1::int AS b /* :release */ FROM patients "
@@ -1066,6 +1067,7 @@ class TestWhatChangesWhileItIsRead:
         contract_file = hospital('{path: "snapshots/{release}/*.parquet"}')
         self.refuse(contract_file, lambda: PEOPLE.write_parquet(folder / "part-1.parquet"))
 
+    @pytest.mark.slow("takes more than a second")
     def test_an_object_in_a_store(self, hospital, bucket):
         def put(people):
             people.write_parquet(content := io.BytesIO())
@@ -1089,6 +1091,7 @@ class TestWhatChangesWhileItIsRead:
         contract_file = hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}")
         self.refuse(contract_file, lambda: grows(tmp_path / "people.csv", "grows"), CHANGED)
 
+    @pytest.mark.slow("takes more than a second")
     @pytest.mark.postgres
     def test_a_table_in_postgresql(self, in_postgresql, postgresql):
         import adbc_driver_postgresql.dbapi as driver

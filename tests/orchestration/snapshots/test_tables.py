@@ -76,6 +76,7 @@ def test_a_release_has_the_version_of_the_moment_at_which_it_is_due(table, clini
     assert arrival_of(contract_file, "2024-01-01") != arrival_of(contract_file, "2024-03-01")
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_version_that_the_contract_names(table, clinic):
     kind, write = table
     write()
@@ -178,6 +179,7 @@ def test_without_its_library_a_table_names_the_command(clinic, monkeypatch, tabl
     )
 
 
+@pytest.mark.slow("takes more than a second")
 def test_nothing_of_it_is_imported_where_it_is_not_used():
     script = (
         "import sys, republish.orchestration.cli.app, republish.orchestration.snapshots.sources\n"
@@ -264,6 +266,7 @@ class TestAFolderOfFiles:
 
 
 class TestAnObjectStore:
+    @pytest.mark.slow("takes more than a second")
     def test_a_file_and_a_folder_of_files(self, clinic, bucket):
         one, folder = f"s3://{bucket.name}/one/{{release}}.csv", f"s3://{bucket.name}/{{release}}/*.parquet"
         for path in (one, folder):

@@ -232,6 +232,7 @@ def test_a_table_with_more_than_its_rows_passes_neither_verify_nor_audit(what, s
     assert (code, rows["file metadata"]["holds"]) == (3, False)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_tables_of_another_version_pass_with_a_word_that_their_bytes_were_not_compared(
     series, hospital, tmp_path
 ):
@@ -246,6 +247,7 @@ def test_tables_of_another_version_pass_with_a_word_that_their_bytes_were_not_co
     assert any("bytes between the rows in the tables of 1 of 2" in str(gap) for gap in report["not_covered"])
 
 
+@pytest.mark.slow("takes more than a second")
 def test_a_table_of_another_format_is_no_part_of_a_release(series, hospital, tmp_path):
     folder = series.published(RELEASES[1])
     write_table(folder / "sensitive.parquet", pl.DataFrame({"disease": ["flu"]}))

@@ -52,6 +52,7 @@ def test_frictionless_finds_the_tables_to_be_what_the_package_says(folder, rows)
     assert report.stats["tasks"] == 2
 
 
+@pytest.mark.slow("takes more than a second")
 def test_the_package_says_what_the_contract_declares(hospital, tmp_path):
     hospital.declare(**WORDS, sensitive={"description": "the main diagnosis"})
     series = make(hospital.series(tmp_path / "new"), RELEASES[0])

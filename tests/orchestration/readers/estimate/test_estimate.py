@@ -70,6 +70,7 @@ def test_releases_of_a_series_are_asked_together_and_say_what_each_says(series, 
     assert len(runs) == len(each)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_is_wrong_with_one_of_many_releases_is_said_of_it(series, monkeypatch):
     *_, last = sorted(series.published(RELEASES[1]).parent.iterdir())
 
@@ -85,6 +86,7 @@ def test_what_is_wrong_with_one_of_many_releases_is_said_of_it(series, monkeypat
         estimate(last.parent)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
     stated = verify(series, RELEASES[1])
     everybody = estimate(folder)
@@ -190,6 +192,7 @@ def women(groups, mixed, each=1):
         return connection.sql(f"FROM estimate(sex = 'F', split := {quoted(NAME)})").fetchall()
 
 
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.parametrize("mixed", [0, 4])
 def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mixed):
     rows = women(40, mixed)
@@ -210,12 +213,14 @@ def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
     assert few > 1.5 * many
 
 
+@pytest.mark.slow("takes more than a second")
 def test_groups_with_twice_as_many_people_of_a_value_err_twice_as_much_where_they_err_alike():
     (_, _, _, one, *_), *_ = women(400, 40)
     (_, _, _, two, *_), *_ = women(400, 40, each=2)
     assert two == pytest.approx(2 * one, rel=0.1)
 
 
+@pytest.mark.slow("takes more than a second")
 def test_groups_that_err_alike_err_no_more_than_people_dealt_by_lot():
     """Half of 400 groups are divided. By lot, the standard deviation would be 10; values may differ, too."""
     for _, _, people, error, *_ in women(400, 200):
@@ -442,6 +447,7 @@ def test_no_error_is_greater_than_the_groups_allow(tmp_path):
                 assert error <= divided / 2 + 0.05
 
 
+@pytest.mark.slow("takes more than a second")
 def test_nobody_need_be_at_the_ends_of_an_interval_that_was_widened(tmp_path):
     declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
     codes = pl.DataFrame({"qi_0": [41, 41, 44]})
@@ -466,6 +472,7 @@ def published_ages(*groups, **width):
     return generalize(codes, values, number, np.zeros(len(ages), bool), declared).tables
 
 
+@pytest.mark.slow("takes more than a second")
 def test_somebody_is_in_the_first_cell_of_an_interval_and_somebody_in_the_last(tmp_path):
     declared = contract(age={"kind": "number", "domain": [0, 104], "min_width": 10})
     tables = published_ages([41, 44], [41, 52, 79], [55, 103], min_width=10)
@@ -543,6 +550,7 @@ def test_a_mean_is_as_uncertain_as_where_in_its_cell_a_round_number_is(tmp_path,
             assert error < 1000
 
 
+@pytest.mark.slow("takes more than a second")
 def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
     """People were admitted from 15 January until 15 December, in cells of 31 days."""
     rng, days = np.random.default_rng(1), (14, 349)
@@ -565,6 +573,7 @@ def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
     assert min(lasts for (lasts,) in everybody) >= 0
 
 
+@pytest.mark.slow("takes more than a second")
 def test_dates_fractions_and_any_names_are_estimated(tmp_path):
     declared = contract(
         **{
@@ -640,6 +649,7 @@ def streamlined(table, declared, **parameters):
     return last([(DATE, table)], parse_contract(words))
 
 
+@pytest.mark.slow("takes more than a second")
 def test_people_of_one_large_group_err_together(tmp_path):
     """One group of everybody says how old the youngest and the oldest are, and of the others nothing."""
     rng, number = np.random.default_rng(1), 600
@@ -829,6 +839,7 @@ def test_nobody_is_found_where_nobody_can_be(folder):
     assert estimate(folder, "age > 119 and age < 3").is_empty()
 
 
+@pytest.mark.slow("takes more than a second")
 def test_what_is_asked_reaches_no_file(folder):
     package = json.loads((folder / "datapackage.json").read_text())
     with prepared(folder, estimate_sql(package)) as connection:

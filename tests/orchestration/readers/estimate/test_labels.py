@@ -95,6 +95,7 @@ def test_counts_by_two_columns_are_right_whether_they_go_with_each_other_or_not(
     assert large.select(((pl.col("high") - pl.col("low")) / pl.col("people")).median()).item() < 1.5
 
 
+@pytest.mark.slow("takes more than a second")
 def test_people_whose_number_is_missing_are_a_part_of_their_own():
     random, people = np.random.default_rng(1), 600
     age = np.where(random.random(people) < 0.1, None, random.integers(18, 80, people))
