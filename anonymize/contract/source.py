@@ -395,6 +395,17 @@ def write_date(date: dt.date, how: str) -> str:
     return date.strftime(re.sub("%.", lambda code: quarter if code[0] == QUARTER else code[0], how))
 
 
+def begin_of_file(dsn: str) -> str | None:
+    """How the dsn of a database begins that is a file, before its path; None of others.
+
+    Examples
+    --------
+    >>> begin_of_file("sqlite:///clinic.db"), begin_of_file("postgresql://host/clinic")
+    ('sqlite:///', None)
+    """
+    return next((begin for begin in DATABASE_FILES if dsn.startswith(begin)), None)
+
+
 def is_in_store(place: str) -> bool:
     """True if a place is in an object store, rather than a path."""
     return "://" in place

@@ -66,6 +66,7 @@ from republish.orchestration.snapshots.moved import (
     labels_moved,
     lasts,
     moved_by_column,
+    no_labels_moved,
     nobody_moved,
     why_moved,
 )
@@ -323,10 +324,8 @@ def compare_people(
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
         nobody = named(now.table[IDENTIFIER].clear())
-        no_labels = pl.DataFrame(schema={"gone": pl.String, "became": pl.String, "people": pl.Int64})
-        return Compared(
-            delta_figures(changes), None, nobody, nobody, values, nobody, nobody_moved(), no_labels
-        )
+        nothing = nobody_moved(), no_labels_moved()
+        return Compared(delta_figures(changes), None, nobody, nobody, values, nobody, *nothing)
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     people, people_now = _people(before, now)
     gone, new = gone_and_new(people, people_now)

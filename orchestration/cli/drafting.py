@@ -12,7 +12,7 @@ from pathlib import Path
 
 import typer
 
-from republish.anonymize.contract.source import DATABASE_FILES
+from republish.anonymize.contract.source import begin_of_file
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
 from republish.orchestration.cli.terminal import ask
 from republish.orchestration.cli.terminal import out as terminal
@@ -206,9 +206,8 @@ def _relative_to(found: FoundTable, folder: Path) -> FoundTable:
     """The table with its path, or its database's file, as a contract in this folder has it."""
     key = "path" if "path" in found.source else "dsn"
     place = str(found.source[key])
-    begins = [""] if key == "path" else [one for one in DATABASE_FILES if place.startswith(one)]
-    before = begins[0] if begins else place
-    if not begins or Path(place.removeprefix(before)).is_absolute():
+    before = "" if key == "path" else begin_of_file(place)
+    if before is None or Path(place.removeprefix(before)).is_absolute():
         return found
     path = os.path.relpath(found.folder.resolve() / place.removeprefix(before), folder.resolve())
     return replace(found, source={**found.source, key: before + path}, folder=folder)

@@ -126,7 +126,7 @@ def in_files(file: Path) -> FoundTable:
         _refuse_a_row_for_names(table, one)
         tables[release] = table
     _refuse_nobody(tables, str(file))
-    panel = panel_of(tables[today()]) if dated is None else None
+    panel = panel_of(*tables.values()) if dated is None else None
     tables = tables if panel is None else panel.tables
     first, *_ = tables.values()
     if other := next((name for one in tables.values() for name in one.columns if name not in first), None):

@@ -56,13 +56,16 @@ def panel_of(table: pl.DataFrame) -> Panel | None:
         name for name in table.columns if not table[name].dtype.is_nested() and not table[name].has_nulls()
     ]
     for column in flat:
-        times = as_text(entries(table, column))
-        found = times.unique(maintain_order=True)
-        if not 2 <= len(found) <= MOST or len(found) * FEWEST_ROWS > table.height:
+        values = entries(table, column)
+        if not 2 <= values.n_unique() <= min(MOST, table.height // FEWEST_ROWS):
             continue
+        found = as_text(values.unique(maintain_order=True))
         form = next((form for form in FORMS if _is_written(found, form, column)), None)
-        persons = [name for name in flat if form and name != column and _are_carried(table, times, name)]
-        if form is None or not persons:
+        if form is None:
+            continue
+        times = as_text(values)
+        persons = [name for name in flat if name != column and _are_carried(table, times, name)]
+        if not persons:
             continue
         dates = {_first_day(time, form).isoformat(): time for time in found}
         if len(dates) == len(found):

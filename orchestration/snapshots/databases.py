@@ -22,7 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from republish.anonymize.contract import NO_DATABASE, QuerySource
-from republish.anonymize.contract.source import DATABASE_FILES
+from republish.anonymize.contract.source import begin_of_file
 from republish.anonymize.errors import SnapshotError
 from republish.orchestration.processes import begin_process
 from republish.orchestration.snapshots.arrow import Answer
@@ -31,7 +31,7 @@ from republish.orchestration.snapshots.sqlite_file import QueryError, sqlite_ans
 from republish.orchestration.storage.scratch import spill_folder
 from republish.orchestration.storage.statements import statement
 
-SQLITE = DATABASE_FILES[1]
+SQLITE = "sqlite:///"
 CONNECT_SECONDS = 10
 THERE_IS_NONE = "there is no such database; correct source.dsn in the contract, or put it there"
 BATCH = 100_000
@@ -125,7 +125,7 @@ class _NoSuchFile(SnapshotError):
 
 def database_file(source: QuerySource, folder: Path) -> Path | None:
     """The file of a database; None of a server's, and of a query that reads files alone."""
-    begin = next((begin for begin in DATABASE_FILES if source.dsn.startswith(begin)), None)
+    begin = begin_of_file(source.dsn)
     return None if begin is None else folder / source.dsn.removeprefix(begin)
 
 

@@ -46,7 +46,7 @@ class FixedWidthText:
         Raises
         ------
         SnapshotError
-            If it is not in the encoding, or has a tab or an empty line, but at its end.
+            If it is not in the encoding, or has a tab, or an empty line that is followed by others.
         """
         yield self._table([])
         unread, waiting = b"", list[bytes]()

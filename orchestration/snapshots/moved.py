@@ -118,12 +118,12 @@ def _moved(people: pl.DataFrame, contract: Product) -> dict[str, pl.Expr]:
 def labels_moved(
     people: pl.DataFrame, before: pl.DataFrame, now: pl.DataFrame, contract: Product
 ) -> pl.DataFrame:
-    """Count which labels of quasi-identifiers became which, as `moves` does.
+    """Count how many people came from each label of a quasi-identifier to each other one, as `moves` does.
 
-    Labels begin with their column's name.
-    `people` are those in both snapshots (`in_both`). Whoever lacks a value is left out.
+    Labels begin with their column's name. `people` are those in both snapshots (`in_both`); whoever lacks a
+    value is left out.
     """
-    found = [pl.DataFrame(schema={"gone": pl.String, "became": pl.String, "people": pl.Int64})]
+    found = [no_labels_moved()]
     for one in (one.name for _, one in contract.attributes() if isinstance(one, CategoryAttribute)):
         if people.schema.get(f"now {one}") == pl.String:
             both = people.select(gone=exactly(f"before {one}"), became=exactly(f"now {one}")).drop_nulls()
@@ -142,6 +142,11 @@ def lasts(name: str) -> bool:
 
 def _is_age(name: str) -> bool:
     return OF_AGE.search(name.lower()) is not None
+
+
+def no_labels_moved() -> pl.DataFrame:
+    """No label of anybody, as `labels_moved` counts."""
+    return pl.DataFrame(schema={"gone": pl.String, "became": pl.String, "people": pl.Int64})
 
 
 def nobody_moved() -> pl.DataFrame:

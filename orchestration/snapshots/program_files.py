@@ -69,14 +69,14 @@ def read_program_file(
             found = sheet_size(source, sheet.name)
         _check_size(where, found)  # before the library unpacks any of it
         with _readable(where, kind):
-            named = reader.read_excel(_opened(source)).sheet_names
-        if sheet.name is not None and sheet.name not in named:
+            book = reader.read_excel(source if isinstance(source, bytes) else str(source))
+        if sheet.name is not None and sheet.name not in book.sheet_names:
+            there = ", ".join(map(as_data, book.sheet_names))
             raise SnapshotError(
-                f"{where}: has no sheet {as_data(sheet.name)}; it has {', '.join(map(as_data, named))}:"
-                " correct source.sheet"
+                f"{where}: has no sheet {as_data(sheet.name)}; it has {there}: correct source.sheet"
             )
         with _readable(where, kind):
-            table, names, heads = _sheet(reader, source, sheet)
+            table, names, heads = _sheet(book, sheet)
             cells = odd_cells(source, sheet.name)
         if twice := [name for name, often in Counter(heads).items() if often > 1 and _is(name, wanted)]:
             raise SnapshotError(
@@ -114,18 +114,12 @@ def _is(name: Any, wanted: Collection[str] | None) -> bool:
     return name is not None and (wanted is None or name in wanted)
 
 
-def _opened(source: Path | bytes) -> bytes | str:
-    return source if isinstance(source, bytes) else str(source)
-
-
-def _sheet(
-    fastexcel: Any, source: Path | bytes, sheet: Sheet
-) -> tuple[pl.DataFrame, list[tuple[int, str]], tuple[Any, ...]]:
-    """The table of a sheet, its columns with their numbers in the sheet, and its headings.
+def _sheet(book: Any, sheet: Sheet) -> tuple[pl.DataFrame, list[tuple[int, str]], tuple[Any, ...]]:
+    """The table of a workbook's sheet, its columns with their numbers in the sheet, and its headings.
 
     The library calls a second column of one name otherwise.
     """
-    book, which = fastexcel.read_excel(_opened(source)), 0 if sheet.name is None else sheet.name
+    which = 0 if sheet.name is None else sheet.name
     row = 0 if sheet.header_row is None else sheet.header_row - 1
     read = book.load_sheet(which, header_row=row, schema_sample_rows=None)
     names = [(one.absolute_index + 1, one.name) for one in read.selected_columns]
