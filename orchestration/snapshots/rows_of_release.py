@@ -35,15 +35,18 @@ def of_release(table: pl.DataFrame, where: Mapping[str, str], place: str) -> pl.
     for column, value in where.items():
         if column not in table.columns:
             raise SnapshotError(f"{place}: has no column {column}, which source.where names")
-        table = table.filter(as_text(entries(table, column)).eq(value).fill_null(value=False))
+        values = entries(table, column)
+        is_so = (as_text(values) == value) | (values.cast(pl.String) == value)
+        table = table.filter(is_so.fill_null(value=False))
     return table
 
 
 def as_text(values: pl.Series) -> pl.Series:
-    """Values as text: whole numbers without a point, midnights as dates."""
-    if values.dtype.is_float() and values.drop_nulls().is_finite().all():
-        is_whole = bool((values.drop_nulls() == values.drop_nulls().floor()).all())
-        values = values.cast(pl.Int64) if is_whole else values
-    if isinstance(values.dtype, pl.Datetime) and bool((values.dt.time() == dt.time()).all()):
-        values = values.dt.date()
-    return values.cast(pl.String)
+    """Each value as text: a whole number without a point, a midnight as its date."""
+    plain, text = None, values.cast(pl.String)
+    if values.dtype.is_float():
+        plain = values.cast(pl.Int64, strict=False)
+        is_plain = values == values.floor()
+    elif isinstance(values.dtype, pl.Datetime):
+        plain, is_plain = values.dt.date(), values.dt.time() == dt.time()
+    return text if plain is None else plain.cast(pl.String).zip_with(is_plain & plain.is_not_null(), text)

@@ -81,6 +81,16 @@ def test_whole_numbers_are_found_as_such():
     assert of_release(table, {"at": "68.0"}, "here")["id"].to_list() == ["c"]
 
 
+def test_what_other_rows_have_says_nothing_of_a_row():
+    """A single time that is written otherwise hid all other rows."""
+    for times, value in (
+        ([68.0, 1.5, float("nan"), 1e300, None], "68"),
+        ([dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dt.datetime(2024, 1, 1, 5, tzinfo=dt.UTC)], "2024-01-01"),
+    ):
+        table = pl.DataFrame({"id": [*"abcde"[: len(times)]], "at": times})
+        assert of_release(table, {"at": value}, "here")["id"].to_list() == ["a"]
+
+
 def test_several_columns_may_say_which_rows(clinic, tmp_path):
     PANEL.with_columns(site=pl.Series(["x", "y", "x", "y"])).write_csv(tmp_path / "panel.csv")
     file = clinic('path: panel.csv, where: {year: "{release:%Y}", site: y}')
