@@ -162,8 +162,8 @@ class FileSource(Dialect):
     """What the source calls columns of the contract that have another name there. Not for files of statistics
     programs."""
     where: dict[Label, StrictStr] = Field(default_factory=dict, exclude_if=lambda where: not where)
-    """Where a file has more than the rows of a release: what these have in some of its columns. `{release}`
-    is the date, as in a path."""
+    """Of a file with the rows of several releases: by column, what a release's own rows have there.
+    `{release}` is the date, as in a path."""
     final_newline: StrictBool = Field(default=True, exclude_if=lambda is_there: is_there)
     """Whether a CSV file without a line end after its last line is refused."""
     widths: dict[Label, StrictStr] = Field(default_factory=dict, exclude_if=lambda widths: not widths)
@@ -199,7 +199,7 @@ class FileSource(Dialect):
         return _dated(self.path, release)
 
     def of(self, release: str) -> dict[str, str]:
-        """What the rows of a release have in columns of the file that has more than these.
+        """By column, the value that tells a release's rows from the others of its file.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class FileSource(Dialect):
     def places(self) -> dict[str, tuple[int, int]]:
         """Of a file without separators, where each column begins in a line, from 0 on, and its letters.
 
-        Raises ValueError if a column is none, or none is where it is said to be.
+        Raises ValueError if a place is not written as 7-9 is, or ends before it begins.
 
         Examples
         --------

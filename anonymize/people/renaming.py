@@ -32,7 +32,11 @@ def moves(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
 
 
 def moves_of_both(both: pl.DataFrame, before: pl.Series, now: pl.Series) -> pl.DataFrame:
-    """The same of people in both tables, `gone` and `became` of each, and all values of either table."""
+    """Count `moves` of people who are joined already.
+
+    `both` has what each of them had and has (`gone`, `became`); `before` and `now` are all values of the two
+    tables.
+    """
     counted = both.group_by("gone", "became").agg(people=pl.len().cast(pl.Int64))
     values = before.unique().to_frame("gone"), now.unique().to_frame("became")
     return pl.concat([counted, *values], how="diagonal")

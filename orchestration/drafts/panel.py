@@ -27,14 +27,14 @@ OF_YEARS = re.compile(r"year|^yr|yr$|jahr|ann[eé]e|a[nñ]o$|jaar|rok$|vuosi")
 MOST, FEWEST_ROWS = 500, 10
 """Snapshots in a file, and rows of one on average."""
 TWICE = 0.05
-"""The largest share of rows that are not the only ones of their person in a snapshot: of two teams, say."""
+"""At most this share of the rows share their person with others of the snapshot: a player with two teams."""
 CARRIED = 0.4
-"""The share of the people of a snapshot who are in the next one, on average: few of those of visits are."""
+"""On average, at least this share of a snapshot's people are in the next one. Of visits, few are."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What says when the rows of a file are from."""
+    """A file with the rows of several snapshots, and the column that says of which one a row is."""
 
     column: str
     form: str

@@ -333,7 +333,7 @@ class _Files(Source):
         return is_there and (not self.declared.where or self._has_rows())
 
     def _has_rows(self) -> bool:
-        """Whether a file has some of the rows that are asked for; also if it can't be read."""
+        """Whether a file has rows of this release. True also if it can't be read: reading it says why."""
         own = self.declared.of(self.release)
         try:
             opened = (
@@ -577,7 +577,7 @@ def _as_declared(
 ) -> Rows:
     """Rows of a file, with its columns in the order of the schema: in other files they may be in another.
 
-    `first` is the number of its first row. If only some rows are a release's, these have their numbers.
+    `first` is the number of its first row. In a file of several releases, each row keeps its number there.
     """
     table, wanted = piece.read(), schema.source_columns()
     if source.where:
