@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo demo-hospital demo-visits test test-rest test-all coverage mutants lint ui bench pictures docs findings lock changelog release clean
 
-setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
+setup: $(READY)  ## what it takes to run republish
 
 $(READY): requirements.lock pyproject.toml
 	@[ -n "$(VERSION)" ] || { echo "republish needs Python 3.11 to 3.14, and $(FOUND). Install one, or name it:" \
@@ -32,11 +32,11 @@ $(READY): requirements.lock pyproject.toml
 		{ rm -rf .venv && echo "$(PYTHON) -m venv .venv" && $(PYTHON) -m venv .venv; }
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(INSTALL) --no-build-isolation --editable .
-	$(BIN)/python -m republish.orchestration.warm_up
 	touch $@
 
 $(DEVELOP): requirements-dev.lock $(READY)
 	$(INSTALL) --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m republish.orchestration.warm_up
 	touch $@
 
 demo: demo-$(SAMPLE)  ## make a sample, release it again and again, and attack the releases: SAMPLE=hospital, visits

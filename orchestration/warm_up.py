@@ -1,4 +1,4 @@
-"""Compile the numba kernels, so that nobody waits for it in their first release: `make setup` runs this.
+"""Compile the numba kernels, so that no test waits for it: `make test` runs this.
 
 numba compiles a loop for the types that it is called with and keeps the result beside the source. Which types
 these are is written down nowhere: a few made-up patients are released and attacked under every principle.
@@ -18,6 +18,7 @@ from republish.anonymize.columns import IDENTIFIER, PSEUDONYM
 from republish.anonymize.contract import ViewContract
 from republish.anonymize.contract.combined import combine
 from republish.anonymize.errors import NotEligible
+from republish.anonymize.kernels.compiled import interpreter
 from republish.anonymize.kernels.csv_records import csv_records
 from republish.anonymize.people.randomness import generator
 from republish.anonymize.people.rows import keyed
@@ -55,6 +56,7 @@ def compile_kernels(patients: int = 1_300) -> None:
     patients
         The number of patients in each release: enough to be divided into regions.
     """
+    interpreter.stop()
     csv_records(np.frombuffer(b"patient_id,age\n", np.uint8), ord(","), 0, 2, True)
     covering(pl.DataFrame({"qi_0": [0]}), pl.DataFrame({"qi_0_low": [0], "qi_0_high": [0]}))  # an audit's
     first, second = (table for _, table in hospital_snapshots(2, patients))

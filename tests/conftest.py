@@ -21,6 +21,10 @@ if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
     # Releases wait until what they write is on the disk: a third of the time of many tests.
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
+from tests.loops import (  # noqa: E402, F401 - a fixture of all tests; what it imports reads the variables
+    loops_are_compiled_and_answer_as_python_does,
+)
+
 settings.register_profile(
     "tests", max_examples=30, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck)
 )

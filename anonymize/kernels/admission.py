@@ -51,7 +51,9 @@ def admit(
         Whether each person is admitted, and whether all who are make a group that holds.
     """
     people, values = len(order), len(expected)
-    weight = expected.sum()
+    weight = 0.0
+    for added in expected:
+        weight += added
     admitted = np.zeros(people, np.bool_)
     counts = np.zeros(values, np.int64)
     # What everybody who is admitted admits of each value; the last entry is for values without a link.

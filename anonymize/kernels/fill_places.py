@@ -49,7 +49,9 @@ def _nearest(people: Floats, rows: Ints, place: Floats) -> int:
     """The first of some people who is nearest to a place."""
     nearest, least = -1, np.inf
     for row in rows:
-        far = np.abs(people[row] - place).sum()
+        far = 0.0
+        for a in range(len(place)):
+            far += abs(people[row, a] - place[a])
         if far < least:
             nearest, least = row, far
     return nearest

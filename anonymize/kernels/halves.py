@@ -70,7 +70,8 @@ def _widest(places: Floats, rows: Ints) -> int:
             total += places[attribute, row]
         mean = total / max(len(rows), 1)
         for row in rows:
-            squares += (places[attribute, row] - mean) ** 2
+            off = places[attribute, row] - mean
+            squares += off * off
         deviation = np.sqrt(squares / max(len(rows), 1))
         if deviation > most:
             widest, most = attribute, deviation

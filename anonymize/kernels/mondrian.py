@@ -28,7 +28,7 @@ def partition(matrix: Floats, widths: Floats, values: Ints, diversity: int) -> I
                 lowest, highest = min(lowest, code), max(highest, code)
             spans[a] = (highest - lowest) / widths[a]
         middle = -1
-        for a in np.argsort(-spans):
+        for a in np.argsort(-spans, kind="mergesort"):
             if spans[a] == 0:
                 break
             middle = _cut(matrix, order, begin, end, a)

@@ -4,8 +4,7 @@ import numpy as np
 
 from republish.anonymize.arrays import Bools, Ints, Words
 from republish.anonymize.kernels.compiled import compiled, int64, uint64
-from republish.anonymize.kernels.mixing import mixed_number
-from republish.anonymize.kernels.splitmix import STEP
+from republish.anonymize.kernels.splitmix import STEP, mixed_number
 
 FREQUENT = 0.9
 """The share of 1/m from which groups without a value are few."""

@@ -4,8 +4,7 @@ import numpy as np
 
 from republish.anonymize.arrays import Floats, Ints, Words
 from republish.anonymize.kernels.compiled import compiled
-from republish.anonymize.kernels.mixing import mixed_number
-from republish.anonymize.kernels.splitmix import STEP
+from republish.anonymize.kernels.splitmix import STEP, mixed_number
 from republish.anonymize.rounding import FEW_STEPS
 
 BLOCK = 32
@@ -106,7 +105,8 @@ def kd_order(points: Floats, state: Words) -> Ints:
                 x = points[order[i], a]
                 total += x
                 squares += x * x
-            spread = max(squares / n - (total / n) ** 2, 0.0) * (1 + draw(state))
+            mean = total / n
+            spread = max(squares / n - mean * mean, 0.0) * (1 + draw(state))
             if spread > widest:
                 widest, by = spread, a
         along = np.empty(n, np.float64)

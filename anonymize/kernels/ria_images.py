@@ -7,8 +7,7 @@ import numpy as np
 
 from republish.anonymize.arrays import Ints, Words
 from republish.anonymize.kernels.compiled import compiled, int64
-from republish.anonymize.kernels.mixing import mixed_number
-from republish.anonymize.kernels.splitmix import STEP
+from republish.anonymize.kernels.splitmix import STEP, mixed_number
 
 TRIES = 16
 """Draws of l - 1 colors before the largest ones are taken; conflicts are rare in most tables."""

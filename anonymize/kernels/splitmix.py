@@ -3,9 +3,13 @@
 Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
 """
 
+from collections.abc import Callable
+from typing import Any, cast
+
 import numpy as np
 
 from republish.anonymize.arrays import Ints, Words
+from republish.anonymize.kernels.compiled import compiled
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 """What a state moves on by between two numbers."""
@@ -16,6 +20,10 @@ def mixed(z: Words) -> Words:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+mixed_number = cast(Callable[[Any], int], compiled()(mixed))
+"""`mixed` of one number, for kernels, which have it compiled into themselves (see `stable_partition`)."""
 
 
 def numbers_drawn(begin: int, end: int) -> Words:

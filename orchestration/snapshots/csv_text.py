@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from republish.anonymize.errors import SnapshotError
+from republish.anonymize.kernels import csv_records as csv
 
 BLOCK = 1 << 23
 """Bytes that are read at a time."""
@@ -97,8 +98,6 @@ class CsvText:
 
     def _take(self, most: int) -> tuple[bytes, int]:
         """The next records, at most so many, and how many they are."""
-        from republish.anonymize.kernels import csv_records as csv  # noqa: PLC0415 - Parquet is read without numba
-
         taken, records = [], 0
         while True:
             found, width, end, fault, at, field = csv.csv_records(
@@ -137,7 +136,6 @@ class CsvText:
         self._unread += more or b""
 
     def _refusal(self, fault: int, at: int, field: int) -> SnapshotError:
-        from republish.anonymize.kernels import csv_records as csv  # noqa: PLC0415
 
         line = self._lines + self._unread.count(b"\n", 0, at) + 1
         column = f" (column {self.header[field]})" if field < len(self.header) else ""
