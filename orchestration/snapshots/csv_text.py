@@ -136,7 +136,6 @@ class CsvText:
         self._unread += more or b""
 
     def _refusal(self, fault: int, at: int, field: int) -> SnapshotError:
-
         line = self._lines + self._unread.count(b"\n", 0, at) + 1
         column = f" (column {self.header[field]})" if field < len(self.header) else ""
         is_empty = self._unread[at : at + 1] in (b"\n", b"\r")
