@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from republish.anonymize.attack.stays import Stays
+from republish.anonymize.late import on_first_call
+
+connected_components = on_first_call("scipy.sparse.csgraph", "connected_components")
+maximum_flow = on_first_call("scipy.sparse.csgraph", "maximum_flow")
+coo_array = on_first_call("scipy.sparse", "coo_array")
 
 STILL_THERE = 0
 """The node of stays that are not over."""

@@ -16,13 +16,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from republish.anonymize.attack.figures import RiskFigures
 from republish.anonymize.attack.surjections import Contents, Row, Steps, TooManySurjectionsError, risks
 from republish.anonymize.columns import most_of
 from republish.anonymize.formats.published import Published
+from republish.anonymize.late import on_first_call
+
+connected_components = on_first_call("scipy.sparse.csgraph", "connected_components")
+coo_array = on_first_call("scipy.sparse", "coo_array")
 
 Covered = dict[Row, list[Hashable]]
 """The groups that may hold each row."""

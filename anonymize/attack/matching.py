@@ -18,11 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from republish.anonymize.attack.coverage import covering
 from republish.anonymize.formats.published import Published
+from republish.anonymize.late import on_first_call
+
+connected_components = on_first_call("scipy.sparse.csgraph", "connected_components")
+maximum_flow = on_first_call("scipy.sparse.csgraph", "maximum_flow")
+coo_array = on_first_call("scipy.sparse", "coo_array")
 
 ROUNDS = 100
 """Passes over the releases. A pass more can only strike off more."""

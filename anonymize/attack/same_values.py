@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import polars as pl
 
 from republish.anonymize.attack.cuts import cuts
-from republish.anonymize.attack.equivalence import compromised
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.hashes import content_numbers
 from republish.anonymize.attack.input import AttackInput
@@ -16,6 +15,9 @@ from republish.anonymize.attack.knowledge import MEMBERS
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
 from republish.anonymize.columns import VALUE
+from republish.anonymize.late import on_first_call
+
+compromised = on_first_call("republish.anonymize.attack.equivalence", "compromised")
 
 CONTENTS = "contents"
 """What is remembered beside `MEMBERS` (`partition`, `person`): `partition`, `value`, `tuples`."""

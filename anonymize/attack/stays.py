@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from republish.anonymize.attack.hashes import content_numbers
 from republish.anonymize.attack.numbers import joined
+from republish.anonymize.late import on_first_call
+
+connected_components = on_first_call("scipy.sparse.csgraph", "connected_components")
+coo_array = on_first_call("scipy.sparse", "coo_array")
 
 OLDER = pl.UInt64()
 """The type of counterfeits' numbers in states of versions below 0.5: hashes by polars, which may be others in

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.optimize import minimize
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.contract import QuasiIdentifier
 from republish.anonymize.formats.published import Published
 from republish.anonymize.kernels.splitmix import rows_drawn
+from republish.anonymize.late import on_first_call
 from republish.anonymize.people.codes import code_domain
+
+minimize = on_first_call("scipy.optimize", "minimize")
 
 STEPS = 40
 """Steps of the search for coefficients: more make no guess better."""

@@ -30,7 +30,6 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.optimize import linear_sum_assignment
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.limits import Step
@@ -39,7 +38,10 @@ from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.kernels.distinct import distinct_combinations
 from republish.anonymize.kernels.heaviest import heaviest_edges
+from republish.anonymize.late import on_first_call
 from republish.anonymize.people.values import positions
+
+linear_sum_assignment = on_first_call("scipy.optimize", "linear_sum_assignment")
 
 FORBIDDEN = -1e9
 """The weight of a pair that nobody has."""

@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.buckets.assign import RegionalDemand
 from republish.anonymize.buckets.counts import NOBODY, Demand, Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division
+from republish.anonymize.late import on_first_call
 from republish.anonymize.m_invariance.regions import Regions, cut
+
+linear_sum_assignment = on_first_call("scipy.optimize", "linear_sum_assignment")
 
 SMALLEST = 80
 """People of T(n) in the smallest cells, about."""
