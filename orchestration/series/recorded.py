@@ -88,8 +88,9 @@ def record_publication(series: Series, release: str, committed: ReleaseRecord | 
         facts = facts.with_release(release, digest, series.contract.same_people)
         write_facts(series, facts)
     # The earlier ones, too, if the history turns out to be damaged and is begun anew.
+    entered = series.history.published(series.product, series.series)
     for one, vouched in sorted(facts.published.items(), reverse=True):
-        if series.history.published(series.product, series.series).get(one) != vouched:
+        if entered.get(one) != vouched:
             _enter(series, one, vouched, committed if one == release else None)
     return digest
 

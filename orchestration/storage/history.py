@@ -13,7 +13,8 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,13 +32,12 @@ PATIENCE = 60
 """Seconds to wait for another process that has the file open."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class History:
-    """The history file of a home. What is published is read once, and then known."""
+    """The history file of a home. It is read again only where it was written since."""
 
     file: Path
     """`history.duckdb`; made at first use."""
-    _published: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict, repr=False)
 
     def published(self, product: str, series: str) -> dict[str, str]:
         """SHA-256 (hex) of the manifest of every release that became a fact, by release. Nothing is written.
@@ -45,9 +45,7 @@ class History:
         Raises HomeError if the file can't be read, or a newer version of the software wrote it: then it names
         the version that can read it.
         """
-        if (product, series) not in self._published:
-            self._published[product, series] = self._read_published(product, series)
-        return dict(self._published[product, series])
+        return dict(_published(self, _written(self.file), product, series))
 
     def enter(self, row: Mapping[str, Any], buckets: pl.DataFrame | None) -> None:
         """Enter a published release, and its buckets if it has any; an earlier entry is replaced.
@@ -73,8 +71,6 @@ class History:
                     "buckets_in_use", buckets.with_columns(pl.col("signature").cast(pl.List(pl.String)))
                 )
                 connection.execute(statement("insert_buckets"), key)
-        known = self._published.setdefault((row["product"], row["series"]), {})
-        known[row["release"]] = row["manifest_sha256"]
 
     def copy(self, into: Path) -> None:
         """Copy the file into a folder, while no process writes to it. Nothing if there is none.
@@ -86,7 +82,8 @@ class History:
                 for file in self.file.parent.glob(f"{self.file.name}*"):  # with the log of a killed process
                     shutil.copy2(file, into)
 
-    def _read_published(self, product: str, series: str) -> dict[str, str]:
+    def read_published(self, product: str, series: str) -> dict[str, str]:
+        """What `published` returns, read from the file."""
         if not self.file.exists():
             return {}
         with self._opened(read_only=True) as connection:
@@ -132,6 +129,26 @@ class History:
                     f"{self.file} was written by republish {software_version}, this is"
                     f" {version('republish')}. Install that version or a newer one"
                 )
+
+
+@lru_cache(maxsize=64)
+def _published(
+    history: History, _: tuple[tuple[int, ...] | None, ...], product: str, series: str
+) -> dict[str, str]:
+    return history.read_published(product, series)
+
+
+def _written(file: Path) -> tuple[tuple[int, ...] | None, ...]:
+    """When a DuckDB file and its log were written, which tells whether they were since."""
+    return tuple(_state(path) for path in (file, file.with_name(f"{file.name}.wal")))
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return None
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _open(file: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
