@@ -201,7 +201,9 @@ def test_people_of_a_group_with_copies_stay_in_one_group_as_long_as_there_is_roo
             if buckets[bucket] > 1 and len(some) > 1 and keep_values:
                 by_bucket.setdefault(bucket, []).append(some["group_id_now"].n_unique() == 1)
         for bucket, found in by_bucket.items():
-            assert sum(found) >= min(len(found), room[bucket]) - 1
+            most = min(len(found), room[bucket])
+            # People who are back have groups of earlier releases, which take a tenth of the room at most.
+            assert sum(found) >= most - max(1, most // 10)
             stayed_together += sum(found)
     assert stayed_together > 10
 
