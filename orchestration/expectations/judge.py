@@ -23,6 +23,11 @@ import polars as pl
 from republish.orchestration.expectations.verdict import Verdict, no_verdict
 from republish.orchestration.processes import begin_process
 
+USED_BY_OTHERS = ("scipy.stats", "altair")
+"""What Great Expectations imports for distributions and drawings: two fifths of its import."""
+NOT_USED = ("boto3", "psycopg2", "pyspark", "rfc3987_syntax", "sqlalchemy")
+"""What it imports where others installed it, and does without. It takes as long again; pyspark would end the
+process."""
 Evidence = Mapping[str, pl.DataFrame]
 """Tables of counts by promise."""
 
@@ -84,10 +89,9 @@ def _answer(questions: Connection) -> None:
     signal.signal(signal.SIGTERM, end)
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     os.dup2(2, 1)  # what a library prints is no output of ours
-    _import_when_used("scipy.stats")  # a third of the import; Great Expectations wants it for distributions
-    sys.modules["sqlalchemy"] = None  # type: ignore[assignment] # a tenth; it does without, but for databases
-    sys.modules["pyspark"] = None  # type: ignore[assignment] # where it is installed, it ends this process
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment] # a third, where others installed it
+    for name in USED_BY_OTHERS:
+        _import_when_used(name)
+    sys.modules |= dict.fromkeys(NOT_USED)  # type: ignore[arg-type] # as if they were not installed
     gc.disable()  # a fifth: to look over again and again what is imported, none of which is garbage
     from republish.orchestration.expectations.suites import verdict  # noqa: PLC0415 - takes two seconds
 
@@ -120,5 +124,6 @@ def _import_when_used(name: str) -> None:
     module = importlib.util.module_from_spec(spec)
     parent, _, child = name.rpartition(".")
     sys.modules[name] = module
-    setattr(sys.modules[parent], child, module)
+    if parent:
+        setattr(sys.modules[parent], child, module)
     spec.loader.exec_module(module)
