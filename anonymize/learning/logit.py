@@ -118,7 +118,7 @@ def fit(columns: Floats, weight: Floats) -> Floats:
     """
     is_held = weight.any(axis=0)
     held, others = np.flatnonzero(is_held), np.flatnonzero(~is_held)
-    sums = np.einsum("nf,nv->fv", columns, weight[:, np.append(held, others[:1])])
+    sums = columns.T @ weight[:, np.append(held, others[:1])]
     found = fit_sums(columns, weight.sum(axis=1), sums, copies=max(len(others), 1))
     coefficients = np.repeat(found[:, -1:], weight.shape[1], axis=1)
     coefficients[:, held] = found[:, : len(held)]
@@ -144,15 +144,14 @@ def fit_sums(
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         coefficients = flat.reshape(sums.shape) / length
-        # Sums in one order, whatever the number of threads; these would wait for each other in vain.
-        logs: Floats = np.einsum("nf,fv->nv", columns, coefficients)
+        logs: Floats = columns @ coefficients
         top = logs.max(axis=1)
         logs -= top[:, None]
         shares = np.exp(logs, out=logs)
         shares[:, -1] *= copies
         total = shares.sum(axis=1)
         shares *= (people / total)[:, None]
-        slopes = np.einsum("nf,nv->fv", columns, shares) - sums
+        slopes = columns.T @ shares - sums
         slopes[1:] += 2 * RIDGE * coefficients[1:] * often
         found = (people * (top + np.log(total))).sum() - (sums * coefficients).sum()
         return float(found + RIDGE * (coefficients[1:] ** 2 * often).sum()), (slopes / length).ravel()
@@ -173,7 +172,7 @@ def log_odds(columns: Floats, coefficients: Floats, person: Ints, value: Ints) -
 
 def log_probabilities(columns: Floats, coefficients: Floats) -> Floats:
     """The logarithm of the probability of each value, given people's columns, float64[N, V]."""
-    logs: Floats = np.einsum("nf,fv->nv", columns, coefficients)
+    logs: Floats = columns @ coefficients
     logs -= logs.max(axis=1, keepdims=True)
     logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
     return logs
