@@ -19,23 +19,32 @@ from republish.anonymize.contract.schema import Schema
 from republish.anonymize.people.renaming import moves_of_both
 
 LASTING = re.compile(
-    r"birth|born|^dob|dob$|geb(oren|urt|dat|jahr)|geboorte|naiss|nacim|nascim|nascit|syntym|urodz|f[oö]dels"
-    r"|gender|geschlecht|geslacht|genero|genre|sesso|ethnic|^(sex|sexe|sexo|race|kon|kön|plec)$|sex$|_race$"
+    r"birth|born|^dob|dob$|yob$|bday|brth|geb_?(oren|urt|dat|jahr)|jahrgang|geboorte|naiss|nacim|_nac$|nasc"
+    r"|syntym|urodz|f[oöø]d(els|t)|gender|geschlecht|geslacht|genero|genre|sesso|ethnic|^(sex|sexe|sexo|race|kon|kön|plec)$|sex$|_race$"
 )
 """Names of columns, in small letters, that say what hardly changes of a person."""
-OF_AGE = re.compile(r"(^|_)(age|alter|leeftijd|edad|idade|eta|ikä|wiek|alder|ålder)(_|$)")
+OF_AGE = re.compile(
+    r"(^|_)(age|alter|leeftijd|edad|idade|eta|ikä|wiek|alder|ålder)(_|$)"
+    r"|(^|_)(age_?(band|gr|cat|class|range)|alters_?(gruppe|klasse))"
+)
 """Names of columns that grow by as much for everybody."""
 LASTING_MOST, MOST = 0.1, 0.5
 """The largest share of people who may have another value: of what lasts, and of all else."""
-LEARNED_LEAST, LEARNED_TIMES = 0.2, 3
-"""Of all else, no more than so many times the share of the release before, if that is not below the first."""
+LASTING_LEARNED, LEARNED, LEARNED_TIMES = 0.02, 0.2, 3
+"""No more than so many times the share of the release before, if that is not below the first, of what lasts,
+or the second, of all else."""
+UNLIKELY_MOST, FEWEST_VALUES = 0.02, 10
+"""The share of people whose values may have changed places, as no life does it; fewer values say nothing."""
 FEWEST = 20
 """Fewer people in both say nothing."""
+ALONG_LEAST = 0.2
+"""The share of those who moved whose other columns moved, too, if they are other people."""
 YEARS = 2
 """An age that differs by more from what everybody's grew by is another one."""
 NEARLY_ALL = 0.8
 """The share of people for whom an explanation has to be right."""
-SCHEMA = {"column": pl.String, "both": pl.Int64, "moved": pl.Int64}
+SCHEMA = {"column": pl.String, "both": pl.Int64, "moved": pl.Int64, "exchanged": pl.Int64}
+HAS_MOVED = "has moved"
 
 
 def moved_by_column(people: pl.DataFrame, contract: Product) -> pl.DataFrame:
@@ -53,12 +62,21 @@ def moved_by_column(people: pl.DataFrame, contract: Product) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        `column`, `both` (people with a value in both), `moved`.
+        `column`, `both` (people with a value in both), `moved`, `exchanged` (people who have the value that
+        they had in another column, and the other way round, or a date whose day and month changed places).
     """
     found = _moved(people, contract)
     both = people.select(has_moved.count().alias(name) for name, has_moved in found.items())
     moved = people.select(has_moved.sum().alias(name) for name, has_moved in found.items())
-    rows = [(name, both[name].item(), moved[name].item()) for name in found]
+    exchanged = dict.fromkeys(found, 0)
+    for names, are_exchanged in _exchanges(people, contract).items():
+        number, values = people.select(
+            are_exchanged.sum().alias("people"),
+            exactly(f"now {names[0]}").filter(are_exchanged).n_unique().alias("values"),
+        ).row(0)
+        if values >= FEWEST_VALUES:
+            exchanged |= {name: max(number, exchanged[name]) for name in names}
+    rows = [(name, both[name].item(), moved[name].item(), exchanged[name]) for name in found]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -103,8 +121,12 @@ def _moved(people: pl.DataFrame, contract: Product) -> dict[str, pl.Expr]:
     kinds = {one.name: one for _, one in contract.attributes()}
     for name in _shared(people, contract):
         before, now = exactly(f"before {name}"), exactly(f"now {name}")
-        is_number = people.schema[f"now {name}"].is_numeric()
-        if is_number and not isinstance(kinds[name], CategoryAttribute):
+        one, is_number = kinds[name], people.schema[f"now {name}"].is_numeric()
+        if isinstance(one, CategoryAttribute) and _is_age(name):
+            places = {label: place for place, label in enumerate(one.labels)}
+            change = _place(now, places) - _place(before, places)
+            found[name] = (change - change.median()).abs() > 1
+        elif is_number and not isinstance(one, CategoryAttribute):
             change = now - before
             beyond = (change - change.median()).abs()
             quarter = (before.quantile(0.75) - before.quantile(0.25)) / 4
@@ -112,6 +134,26 @@ def _moved(people: pl.DataFrame, contract: Product) -> dict[str, pl.Expr]:
             found[name] = beyond > within
         else:
             found[name] = before != now
+    return found
+
+
+def _place(label: pl.Expr, places: Mapping[str, int]) -> pl.Expr:
+    return label.replace_strict(places, default=None, return_dtype=pl.Int64)
+
+
+def _exchanges(people: pl.DataFrame, contract: Product) -> dict[tuple[str, ...], pl.Expr]:
+    """Whether each person's values of two columns, or day and month of a date, have changed places."""
+    found: dict[tuple[str, ...], pl.Expr] = {}
+    shared = _shared(people, contract)
+    for name in shared:
+        before, now = exactly(f"before {name}"), exactly(f"now {name}")
+        if people.schema[f"now {name}"].is_temporal():
+            months = (before.dt.month() == now.dt.day()) & (before.dt.day() == now.dt.month())
+            found[(name,)] = months & (before.dt.year() == now.dt.year()) & (before != now)
+    for one, other in combinations(shared, 2):
+        if people.schema[f"before {one}"] == people.schema[f"now {other}"]:
+            was, is_now = ([exactly(f"{when} {name}") for name in (one, other)] for when in ("before", "now"))
+            found[one, other] = (was[0] == is_now[1]) & (was[1] == is_now[0]) & (was[0] != was[1])
     return found
 
 
@@ -125,6 +167,8 @@ def labels_moved(
     """
     found = [no_labels_moved()]
     for one in (one.name for _, one in contract.attributes() if isinstance(one, CategoryAttribute)):
+        if _is_age(one):
+            continue  # everybody leaves the labels of an age in time
         if people.schema.get(f"now {one}") == pl.String:
             both = people.select(gone=exactly(f"before {one}"), became=exactly(f"now {one}")).drop_nulls()
             counted = moves_of_both(
@@ -163,23 +207,26 @@ def beside_most(
     """
     both = counted.group_by("column", maintain_order=True).sum().filter(pl.col("both") >= FEWEST)
     return [
-        (column, moved / people, most_moved(column, contract, earlier.get(column)))
-        for column, people, moved in both.iter_rows()
+        (column, moved / people, most_moved(column, contract, earlier.get(column), exchanged / people))
+        for column, people, moved, exchanged in both.iter_rows()
     ]
 
 
-def most_moved(column: str, contract: Product, earlier: float | None) -> float:
+def most_moved(column: str, contract: Product, earlier: float | None, exchanged: float = 0.0) -> float:
     """The largest share of people who may have another value of a column.
 
-    `earlier` is the share that was found in the release before; None if there is none.
+    `earlier` is the share that was found in the release before; None if there is none. `exchanged` is the
+    share of people whose value changed places.
     """
     if column in contract.expect.moved:
         return contract.expect.moved[column]
-    if lasts(column) or _is_age(column):
-        return LASTING_MOST
-    if not isinstance(contract, Schema):
+    is_lasting = lasts(column) or _is_age(column)
+    if exchanged > UNLIKELY_MOST:
+        return UNLIKELY_MOST
+    if not is_lasting and not isinstance(contract, Schema):
         return 1.0  # a view's columns may be anything
-    return MOST if earlier is None else min(MOST, max(LEARNED_LEAST, LEARNED_TIMES * earlier))
+    most, least = (LASTING_MOST, LASTING_LEARNED) if is_lasting else (MOST, LEARNED)
+    return most if earlier is None else min(most, max(least, LEARNED_TIMES * earlier))
 
 
 def why_moved(
@@ -190,22 +237,34 @@ def why_moved(
     `names` has the `identifier` of each pseudonym, in the types of the snapshots' own.
     """
     people = in_both(before, now, contract).join(names, on=PSEUDONYM, how="left")
-    for one, other in combinations(columns, 2):
-        if people.schema[f"before {one}"] == people.schema[f"now {other}"] and _is_so(
-            people,
-            (exactly(f"before {one}") == exactly(f"now {other}"))
-            & (exactly(f"before {other}") == exactly(f"now {one}")),
-        ):
-            return f"nearly all have in {one} what they had in {other}: are the two columns swapped?"
+    moved = _moved(people, contract)
+    people = people.with_columns(pl.any_horizontal(moved[name] for name in columns).alias(HAS_MOVED))
+    if (question := _changed_places(people, columns, contract)) is not None:
+        return question
+    others = [moved[name] for name in moved if name not in columns]
+    if len(columns) > 1 or not others or any(_goes_along(people, one) for one in others):
+        return "are the identifiers given to other people?"
+    return _why_one_moved(people, columns[0], contract)
+
+
+def _changed_places(people: pl.DataFrame, columns: Sequence[str], contract: Product) -> str | None:
+    """A question, where values of nearly all who moved are another column's, or another row's."""
+    for pair, are_exchanged in _exchanges(people, contract).items():
+        if {*pair} <= {*columns} and _is_so(people, are_exchanged):
+            if len(pair) == 1:
+                return "their day and month have changed places: are dates read in another order?"
+            one, other = pair
+            return f"nearly all of them have in {one} what they had in {other}: are the two columns swapped?"
     ordered = people.sort(pl.col(IDENTIFIER).cast(pl.String).str.len_chars(), IDENTIFIER)
     for step, whose in ((1, "before"), (-1, "after")):
         same = [exactly(f"now {name}") == exactly(f"before {name}").shift(step) for name in columns]
         if _is_so(ordered, pl.all_horizontal(same)):
             what = "are rows numbered anew" if len(columns) > 1 else "were rows of this column shifted"
-            return f"nearly all have what the identifier {whose} theirs had: {what}?"
-    if len(columns) > 1 or len(_shared(people, contract)) == 1:
-        return "are the identifiers given to other people?"
-    (column,) = columns
+            return f"nearly all of them have what the identifier {whose} theirs had: {what}?"
+    return None
+
+
+def _why_one_moved(people: pl.DataFrame, column: str, contract: Product) -> str:
     became, was = exactly(f"now {column}"), exactly(f"before {column}")
     kinds = {one.name: one for _, one in contract.attributes()}
     if isinstance(kinds[column], CategoryAttribute):
@@ -214,10 +273,23 @@ def why_moved(
         )
         if usual.height and usual["kinds"][0] > 1 and float(usual["same"].mean() or 0) >= NEARLY_ALL:  # type: ignore[arg-type]
             return f"nearly all who had one {column} have the same other one: has its list of codes changed?"
+    if _is_so(people, became == became.filter(pl.col(HAS_MOVED)).mode().first()):
+        return f"nearly all of them have the same {column} now: does it stand in for one that is not known?"
     if people.schema[f"now {column}"].is_temporal():
         return "all else of them is much the same: were dates shifted anew, or read in another order?"
     return f"all else of them is much the same: is {column} read from another column?"
 
 
+def _goes_along(people: pl.DataFrame, moved: pl.Expr) -> bool:
+    """Whether another column moved where those did that moved too often, and hardly elsewhere."""
+    among, elsewhere = people.select(
+        moved.filter(pl.col(HAS_MOVED)).mean().fill_null(0).alias("among"),
+        moved.filter(~pl.col(HAS_MOVED)).mean().fill_null(0).alias("elsewhere"),
+    ).row(0)
+    return bool(among >= ALONG_LEAST and among >= LEARNED_TIMES * elsewhere)
+
+
 def _is_so(people: pl.DataFrame, what: pl.Expr) -> bool:
-    return people.height > 0 and float(people.select(what.mean()).item() or 0) >= NEARLY_ALL
+    """Whether something is so of nearly all who have moved."""
+    share = people.select(what.filter(pl.col(HAS_MOVED)).mean()).item()
+    return float(share or 0) >= NEARLY_ALL

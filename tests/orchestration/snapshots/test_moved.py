@@ -11,6 +11,7 @@ from republish.orchestration.snapshots.moved import (
     by_name,
     in_both,
     labels_moved,
+    lasts,
     moved_by_column,
     why_moved,
 )
@@ -110,11 +111,87 @@ def test_what_is_behind_it_is_asked(kind):
     assert ("born" in columns) == (kind in {"rows numbered anew", "given to others", "of some", "dates"})
 
 
+SOME = pl.int_range(pl.len()) % 20 < 3
+"""Three in twenty."""
+OF_SOME = {
+    "columns": (
+        [
+            pl.when(SOME).then("qi_5").otherwise("qi_4").alias("qi_4"),
+            pl.when(SOME).then("qi_4").otherwise("qi_5").alias("qi_5"),
+        ],
+        ["age", "pay"],
+        "in age what they had in pay: are the two columns swapped?",
+    ),
+    "days and months": (
+        pl.when(SOME & (pl.col("qi_0").dt.day() <= 12))
+        .then(pl.date(pl.col("qi_0").dt.year(), pl.col("qi_0").dt.day(), pl.col("qi_0").dt.month()))
+        .otherwise("qi_0")
+        .alias("qi_0"),
+        ["born"],
+        "are dates read in another order?",
+    ),
+    "a stand-in": (
+        pl.when(SOME).then(pl.date(1900, 1, 1)).otherwise("qi_0").alias("qi_0"),
+        ["born"],
+        "does it stand in for one that is not known?",
+    ),
+    "other people": ([mixed(f"qi_{at}", 0.15) for at in (0, 1)], ["born"], "given to other people?"),
+}
+
+
+@pytest.mark.parametrize("kind", OF_SOME)
+def test_what_happens_to_a_few_people_is_asked_about_if_no_life_does_it(kind):
+    change, columns, words = OF_SOME[kind]
+    found, question = odd(people().with_columns(change))
+    assert (found, words in question) == (columns, True), question
+
+
+def test_two_columns_of_few_values_may_change_places():
+    """Whoever had a job and no pension has none and a pension: that is no error."""
+    before = people().with_columns(qi_4=pl.int_range(pl.len()) % 2, qi_5=1 - pl.int_range(pl.len()) % 2)
+    now = before.with_columns(qi_4=pl.when(SOME).then("qi_5").otherwise("qi_4"))
+    now = now.with_columns(qi_5=pl.when(SOME).then(before["qi_4"]).otherwise("qi_5"))
+    tables = [by_name(one, NAMES) for one in (before, now)]
+    counted = moved_by_column(in_both(*tables, contract), contract)
+    assert counted.filter(column="pay")["exchanged"].item() == 0
+
+
+BANDS = [f"{low}-{low + 4}" for low in range(0, 120, 5)]
+
+
+def in_bands(table):
+    return table.with_columns(qi_2=pl.format("{}-{}", pl.col("qi_4") // 5 * 5, pl.col("qi_4") // 5 * 5 + 4))
+
+
+def test_age_bands_are_left_by_those_who_grow_older():
+    """A fifth of them each year; nobody may be left in the lowest one."""
+    columns = [{"name": "age_band", "kind": "category", "order": BANDS}, CONTRACT["quasi_identifiers"][0]]
+    of = parse_contract(CONTRACT | {"quasi_identifiers": columns}, where="here", context={})
+    names = {"identifier": "id", "qi_2": "age_band", "qi_0": "born"}
+    young = people().with_columns(qi_4=pl.col("qi_4") % 60 + 19)
+    for years, moved in ((1, []), (5, []), (pl.int_range(pl.len()) % 3 * 20, ["age_band"])):
+        older = young.with_columns(pl.col("qi_4") + years)
+        tables = [by_name(in_bands(one), names) for one in (young, older)]
+        both = in_both(*tables, of)
+        found = beside_most(moved_by_column(both, of), of, {})
+        assert [column for column, share, most in found if share > most] == moved
+        assert suspected_renamings(labels_moved(both, *tables, of)).is_empty()
+
+
+@pytest.mark.parametrize("name", ["yob", "Jahrgang", "bday", "dt_nasc", "fecha_nac", "BRTHDTC", "geb_dat"])
+def test_what_lasts_is_known_by_its_name(name):
+    assert lasts(name)
+    assert not lasts("Gebiet")
+
+
 def test_fewer_may_move_where_few_moved_before_and_as_many_as_are_expected():
     later = people().with_columns(mixed("qi_2", 0.6))
     assert odd(later) == ([], "")
     assert odd(later, earlier={"town": 0.02})[0] == ["town"]
     assert odd(later, earlier={"town": 0.3})[0] == []
+    some = people().with_columns(mixed("qi_0", 0.05))
+    assert odd(some) == ([], "")
+    assert odd(some, earlier={"born": 0.001})[0] == ["born"]
     gone = people().with_columns(mixed("qi_2"))
     assert odd(gone)[0] == ["town"]
     expecting = parse_contract(CONTRACT | {"expect": {"moved": {"town": 0.9}}}, where="here", context={})
