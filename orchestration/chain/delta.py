@@ -42,6 +42,7 @@ from republish.orchestration.series.lock import locked_for
 from republish.orchestration.series.predecessor import Predecessor, predecessor_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import ShardJob, jobs_of
+from republish.orchestration.snapshots.crosswalks import crosswalk
 from republish.orchestration.snapshots.identifiers import (
     all_but_one_character,
     changed_form,
@@ -107,6 +108,8 @@ SAME_PEOPLE = (
     " identifiers: {{{release}: FILE.csv}}."
 )
 """What the contract may say of people who were given other identifiers."""
+NOT_LISTED = "If they are the same people, {file} has to list them, each as they were and are written there."
+"""The same, where it names a file of that release."""
 UNJUDGED = f".{CHANGES}{PARTIAL}"
 """There, until it is judged: nothing can be built on it."""
 
@@ -288,8 +291,9 @@ def why_odd(
     if MOVED in odd and not any(map(lasts, columns)):
         shares = on_a_line({"moved": dict.fromkeys(columns, 1.0)})[1:-1]
         ways_out.append(f"If they change as often in every release, write under expect: {shares}.")
-    if ALIKE in odd:
-        ways_out.append(SAME_PEOPLE.format(release=release))
+    if not {ALIKE, EXTENDED}.isdisjoint(odd):
+        listed = contract.identifiers.get(release)
+        ways_out.append(NOT_LISTED.format(file=listed) if listed else SAME_PEOPLE.format(release=release))
     accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
     ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
     said = "; ".join(reasons)
@@ -309,6 +313,9 @@ def _merged(parts: Sequence[Compared]) -> pl.DataFrame:
 def compare_shard(job: ShardJob) -> Compared:
     """Compare the snapshots of one shard, and keep the changes."""
     before, now = _snapshots(job)
+    series = job.shard.series
+    if before is not None and (known := crosswalk(series.file, job.release)) is not None:
+        known.refuse_taken(before.table[IDENTIFIER], f"{series.name} {job.release}")
     changes = changes_between(before, now)
     if (corrected := corrections_of(job.shard, job.release, before, now)) is not None:
         changes = changes.with_columns(pl.col(PSEUDONYM).is_in(corrected.implode()).alias(CORRECTED))

@@ -15,7 +15,7 @@ import polars as pl
 
 from republish.anonymize.columns import entries
 from republish.anonymize.contract.identifier import columns_of_identifier, join_parts
-from republish.anonymize.errors import SnapshotError
+from republish.anonymize.errors import SnapshotError, as_data
 from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.snapshots.files import read_file
 
@@ -33,6 +33,11 @@ MERGED = (
     " that is published from now on undoes that. List the one of them whose record goes on; the others leave"
 )
 """Why the records of several people do not become those of one, and the way out."""
+TAKEN = (
+    "new identifiers are those of people whom the file does not list under old. If records were merged,"
+    f" {MERGED}. If a number was given to somebody else, write it otherwise, in the source and in that file"
+)
+"""Said of new identifiers that somebody else has."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,23 @@ class Crosswalk:
     """`name`, `first`: an identifier of today, and the first one of the same person."""
     given_up: pl.Series
     """Identifiers that nobody should have any more."""
+    formerly: pl.DataFrame
+    """The same, with their people: `name`, `first`."""
 
     def first_of(self, identifiers: pl.Series) -> pl.Series:
         """String[N]: the first identifier of each person, in the same order."""
         names = identifiers.cast(pl.String).alias("name").to_frame()
         both = names.join(self.first, on="name", how="left", maintain_order="left")
         return both.select(pl.coalesce("first", "name")).to_series()
+
+    def refuse_taken(self, people: pl.Series, where: str) -> None:
+        """Raise SnapshotError if somebody of the snapshot before has an identifier that another one has now.
+
+        `people` are the first identifiers of that snapshot's people; whoever was given another one is listed.
+        """
+        others = self.first.filter(pl.col("name").is_in(people.cast(pl.String).implode()))
+        if taken := others.filter(~pl.col("name").is_in(self.first["first"].implode())).height:
+            raise SnapshotError(f"{where}: the contract's identifiers: {taken:,} {TAKEN}")
 
 
 def crosswalk(file: ContractFile, release: str | None = None) -> Crosswalk | None:
@@ -63,22 +79,29 @@ def crosswalk(file: ContractFile, release: str | None = None) -> Crosswalk | Non
         identifiers, and names none.
     """
     first = pl.DataFrame(schema={"name": pl.String, "first": pl.String})
-    given_up, named = pl.Series("name", [], pl.String), file.contract.identifiers
+    formerly, named = first, file.contract.identifiers
     dates = [date for date in sorted(named) if release is None or date <= release]
     for date in dates:
         changes = _read(file, date, named[date])
         before = changes.join(first, left_on="old", right_on="name", how="left")
         renamed = before.select(name="new", first=pl.coalesce("first", "old"))
-        stays = ~pl.col("name").is_in(pl.concat([changes["old"], changes["new"]]).implode())
-        first = pl.concat([renamed, first.filter(stays)])
-        gone = pl.concat([given_up, changes["old"]]).unique()
-        given_up = gone.filter(~gone.is_in(changes["new"].implode()))
-    return Crosswalk(first, given_up) if dates else None
+        first = first.filter(~pl.col("name").is_in(changes["old"].implode()))
+        if taken := first.filter(pl.col("name").is_in(changes["new"].implode())).height:
+            raise SnapshotError(f"{_where(file, date, named[date])}: {taken:,} {TAKEN}")
+        first = pl.concat([renamed, first])
+        gone = before.select(name="old", first=pl.coalesce("first", "old"))
+        formerly = pl.concat([gone, formerly.filter(~pl.col("name").is_in(gone["name"].implode()))])
+        formerly = formerly.filter(~pl.col("name").is_in(changes["new"].implode()))
+    return Crosswalk(first, formerly["name"], formerly) if dates else None
+
+
+def _where(file: ContractFile, date: str, name: str) -> str:
+    return f"{file.contract.product}, identifiers from {date} on, {name}"
 
 
 def _read(file: ContractFile, date: str, name: str) -> pl.DataFrame:
     """`old`, `new` as text: the changes of one file. Raises SnapshotError as `crosswalk` does."""
-    path, where = file.resolve(name), f"{file.contract.product}, identifiers from {date} on, {name}"
+    path, where = file.resolve(name), _where(file, date, name)
     if not path.is_file():
         raise SnapshotError(
             f"{where}: there is no such file; write it, or correct identifiers in the contract"
@@ -87,7 +110,10 @@ def _read(file: ContractFile, date: str, name: str) -> pl.DataFrame:
     parts = columns_of_identifier(file.contract.identifier)
     needed = {side: [side] if len(parts) == 1 else [f"{side}_{name}" for name in parts] for side in COLUMNS}
     if {*names} != {*needed["old"], *needed["new"]}:
-        raise SnapshotError(f"{where}: its columns must be {' and '.join([*needed['old'], *needed['new']])}")
+        must = " and ".join([*needed["old"], *needed["new"]])
+        raise SnapshotError(
+            f"{where}: its columns must be {must}, and they are {', '.join(map(as_data, names))}"
+        )
     both = [
         join_parts([entries(table, name) for name in columns]).alias(side) for side, columns in needed.items()
     ]
@@ -152,10 +178,14 @@ def _refuse_type(column: str, where: str) -> pl.DataFrame:
 
 
 def asked_for(file: ContractFile, identifiers: Sequence[str]) -> list[str]:
-    """The first identifiers of people who are asked for by those of today, in whatever spelling."""
+    """The first identifiers of people who are asked for by those of today, in whatever spelling.
+
+    An identifier that was given up and is nobody's any more is that of whoever had it.
+    """
     changes = crosswalk(file)
     if changes is None:
         return [*identifiers]
-    first = dict(zip(identifier_forms(changes.first["name"]), changes.first["first"], strict=True))
+    known = pl.concat([changes.formerly, changes.first])
+    first = dict(zip(identifier_forms(known["name"]), known["first"], strict=True))
     asked = pl.Series(identifiers, dtype=pl.String)
     return [first.get(form, given) for form, given in zip(identifier_forms(asked), identifiers, strict=True)]

@@ -12,7 +12,7 @@ from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.rights.find import find
 from republish.orchestration.rights.forget import forget
-from republish.orchestration.snapshots.crosswalks import crosswalk
+from republish.orchestration.snapshots.crosswalks import asked_for, crosswalk
 from republish.orchestration.snapshots.rekeyed import count_alike, form_of_change
 from republish.orchestration.snapshots.sources import read_snapshot, source_of
 from tests.hospital import RELEASES, audited, make
@@ -151,6 +151,52 @@ def test_a_crosswalk_that_does_not_say_who_became_whom_is_refused(hospital, home
     (hospital.folder / "crosswalk.csv").unlink()
     with pytest.raises(SnapshotError, match="there is no such file"):
         take_snapshot(series, SECOND)
+
+
+@pytest.mark.slow("makes a release")
+@pytest.mark.parametrize("shards", [1, 2])
+def test_whoever_has_the_new_identifier_already_gets_no_second_signature(hospital, tmp_path, shards):
+    """A register lists a merged record under the number of the one that goes on, which it does not list."""
+    one, other = hospital.snapshot(FIRST)["patient_id"].sort()[:2]
+    hospital.deliver(SECOND, hospital.snapshot(SECOND).filter(pl.col("patient_id") != one))
+    merged = pl.DataFrame({"old": [one], "new": [other]})
+    series = state(hospital, SECOND, merged, shards=shards).series(tmp_path / "own")
+    make(series, FIRST)
+    with pytest.raises(SnapshotError, match="1 new identifiers are those of people whom the file") as refused:
+        make(series, SECOND)
+    assert other not in str(refused.value)
+
+
+def test_a_later_list_gives_nobody_the_number_of_somebody_else(hospital):
+    lists(hospital, {"P1": "N1", "P2": "N2"}, {"P3": "N1"})
+    with pytest.raises(SnapshotError, match="1 new identifiers are those of people whom the file"):
+        crosswalk(load_contract(hospital.contract), THIRD)
+    lists(hospital, {"P1": "N1", "P2": "N2"}, {"P3": "N1", "N1": "N3"})
+    known = crosswalk(load_contract(hospital.contract), THIRD)
+    assert known.first_of(pl.Series(["N1", "N2", "N3"])).to_list() == ["P3", "P2", "P1"]
+
+
+def test_people_are_found_by_each_identifier_that_is_nobody_elses(hospital):
+    """Whoever asks to be forgotten has a letter with the number of that year."""
+    lists(hospital, {"P1": "N1", "P2": "N2"}, {"N1": "N2", "N2": "X2"})
+    asked = asked_for(load_contract(hospital.contract), ["P1", "n1", "N2", "X2", "P3"])
+    assert asked == ["P1", "P1", "P1", "P2", "P3"]
+
+
+def lists(hospital, *lists):
+    names = dict(zip((SECOND, THIRD), ("crosswalk.csv", "later.csv"), strict=True))
+    for name, became in zip(names.values(), lists, strict=True):
+        pl.DataFrame({"old": [*became], "new": [*became.values()]}).write_csv(hospital.folder / name)
+    hospital.declare(identifiers=names)
+
+
+@pytest.mark.slow("makes a release")
+def test_a_list_that_is_there_is_named_where_it_lists_others(hospital, tmp_path):
+    became = rekey(hospital, SECOND)
+    series = state(hospital, SECOND, became.with_columns(old="x" + pl.col("old"))).series(tmp_path / "own")
+    make(series, FIRST)
+    with pytest.raises(SnapshotError, match=r"crosswalk\.csv has to list them, each as they were"):
+        make(series, SECOND)
 
 
 def test_numbers_that_all_move_up_are_translated_at_once(hospital, home):
