@@ -36,6 +36,7 @@ from republish.orchestration.drafts.roles import (
     likely_pair,
     likely_sensitive,
     names_somebody,
+    repeated_person,
     roles_of,
 )
 from republish.orchestration.storage.scratch import scratch_folder
@@ -85,15 +86,7 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
     columns = {one.name: one for one in found.columns}
     persons = _persons(found, columns, identifier, asks=asks)
     if not persons:
-        why = "no column has another value in each row, or is called after persons: name the one that does"
-        nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
-        if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
-            why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
-        why += (
-            ". If there is none, nobody can be followed from a table to the next: number the rows in a column"
-            " of their own, and make a single release"
-        )
-        raise ContractError("--identifier", [("", why)])
+        raise ContractError("--identifier", [("", _nobody(found))])
     for person in persons:
         _refuse_merged(person, found.name)
     others = [one for one in found.columns if one not in persons]
@@ -118,6 +111,25 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
         )
         raise SnapshotError(f"{found.name}: {why}")
     return roles
+
+
+def _nobody(found: FoundTable) -> str:
+    """Why no column is taken for what identifies a person, and the ways out."""
+    if (again := repeated_person(found.columns, found.columns)) is not None:
+        name = as_data(again.name)
+        return (
+            f"rows repeat {name}, and are the same people's. If a column says when a row is from, write it as"
+            " 2024-01-31, 2024-01, 2024Q1, 2024-W05 or 31.01.2024 there; if"
+            f" people have several rows, name {name}"
+        )
+    why = "no column has another value in each row, or is called after persons: name the one that does"
+    nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
+    if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
+        why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
+    return why + (
+        ". If there is none, nobody can be followed from a table to the next: number the rows in a column"
+        " of their own, and make a single release"
+    )
 
 
 def _persons(

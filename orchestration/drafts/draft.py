@@ -15,7 +15,7 @@ import polars as pl
 
 from republish.anonymize.columns import most_of
 from republish.anonymize.spelling import SEVERAL, normal_form, twins
-from republish.orchestration.drafts.columns import Column, labels_of
+from republish.orchestration.drafts.columns import Column, is_no_value, labels_of
 from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, step_of, width_of
 from republish.orchestration.drafts.found import FoundTable, common_written
 from republish.orchestration.drafts.promise import is_in_bins, promise_lines
@@ -267,11 +267,15 @@ def _explained(column: Column) -> Iterator[str]:
     for word, number in column.bounds.items():
         rows = f"{column.beyond[word]:,} rows"
         yield f"{GUESS} {word}, {rows}, is a bound, and no gap: read as {number}; or make it a category"
+    taken = [one for one in column.no_values if not is_no_value(one)]
+    if taken:
+        words = ", ".join(taken)
+        yield f"{GUESS} taken for no value: {words}. Of a bound (> 89), write its number as bounds"
     codes = labels_of(column)[0] if column.kind == "category" else ()
     yield from explained(column.labels, column.reasons, codes)
     if found := no_answers(column.values, column.labels) if column.labels else {}:
-        words = flow({"null_values": [*found]})[1:-1]
-        yield f"{GUESS} labels of {', '.join(found)} say that nothing is known: {words}, under source, say"
+        line = flow({"null_values": [*found]})[1:-1]
+        yield f"{GUESS} labels of {', '.join(found)} say that nothing is known: {line}, under source, say"
 
 
 def _is_flag(column: Column) -> bool:

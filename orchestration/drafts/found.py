@@ -36,6 +36,8 @@ UNDATED = (
 )
 IN_ONE_FILE = "One file has the rows of all releases: {column} says of which one a row is."
 RELABELLED = "Codes have other labels in later files: labels are read in place of them."
+PASSED_OVER = "._~"
+"""How the names of files begin that programs put beside others, to lock them say."""
 NAMED = 5
 """So many files that are not looked at are named."""
 WAYS = {
@@ -284,16 +286,27 @@ def _answer(source: QuerySource, release: str, folder: Path, where: str) -> pl.D
 
 def _first_of(folder: Path) -> Path:
     """The first dated file of a folder."""
-    found = [dated for one in sorted(folder.iterdir()) if one.is_file() and (dated := dated_files(one))]
+    files = [one for one in sorted(folder.iterdir()) if one.is_file() and one.name[0] not in PASSED_OVER]
+    found = [dated for one in files if (dated := dated_files(one))]
     if not found:
         raise SnapshotError(f"{folder}: no file in it has a date in its name (2024-01-01); name a file")
     return next(iter(found[0].files.values()))
 
 
 def _refuse_a_row_for_names(table: pl.DataFrame, file: Path) -> None:
-    """Raise SnapshotError if a file has no line of names: its first person would be taken for the names."""
+    """Raise SnapshotError if a file has no line of names: its first person would be taken for the names.
+
+    Where one row has all the names, files were put together with their lines of names.
+    """
     text = [column for column in table if column.dtype == pl.String and column.name.strip()]
-    among = sum((column.alias("").str.strip_chars() == column.name.strip()).any() for column in text)
+    is_name = pl.DataFrame(
+        (one.alias(f"{at}").str.strip_chars() == one.name.strip()) for at, one in enumerate(text)
+    )
+    again = int(is_name.select(pl.all_horizontal(pl.all()).sum()).item()) if len(text) > 1 else 0
+    if again and len(text) * 2 >= table.width:
+        rows = "a row has" if again == 1 else f"{again:,} rows have"
+        raise SnapshotError(f"{file}: {rows} the names of the columns again: take it out in the source")
+    among = sum(column.any() for column in is_name)
     if among > 1 and among * 2 >= table.width:
         raise SnapshotError(
             f"{file}: {among} of the {table.width} names in its first line are values of their own columns,"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from republish.anonymize.columns import entries, exactly
-from republish.anonymize.contract.source import write_date
+from republish.anonymize.contract.source import QUARTER, write_date
 from republish.orchestration.snapshots.rows_of_release import as_text
 
 FORMS = {
@@ -17,8 +17,18 @@ FORMS = {
     "%Y": r"^(19|20)\d\d$",
     "%Y-%m": r"^\d{4}-\d\d$",
     "%Y%m": r"^\d{6}$",
+    "%Y/%m": r"^\d{4}/\d\d$",
+    "%m/%Y": r"^\d\d/\d{4}$",
+    "%m.%Y": r"^\d\d\.\d{4}$",
+    "%d.%m.%Y": r"^\d\d\.\d\d\.\d{4}$",
+    "%G-W%V": r"^\d{4}-W\d\d$",
+    "%GW%V": r"^\d{4}W\d\d$",
     "%YQ%q": r"^\d{4}Q[1-4]$",
     "%Y-Q%q": r"^\d{4}-Q[1-4]$",
+    "%Y/Q%q": r"^\d{4}/Q[1-4]$",
+    "%Y Q%q": r"^\d{4} Q[1-4]$",
+    "Q%q %Y": r"^Q[1-4] \d{4}$",
+    "Q%q/%Y": r"^Q[1-4]/\d{4}$",
     "%y": r"^\d\d$",
 }
 """How a time is written, as a path has it, and the pattern of all that is written so."""
@@ -87,12 +97,13 @@ def _is_written(times: pl.Series, form: str, column: str) -> bool:
 
 def _first_day(time: str, form: str) -> dt.date:
     """The first day of a time. Raises ValueError if there is none such."""
-    if "%q" in form:
-        return dt.date(int(time[:4]), 3 * int(time[-1]) - 2, 1)
     if form == "%y":
         year = int(time)
         return dt.date(year + (1900 if year > dt.datetime.now(dt.UTC).year % 100 else 2000), 1, 1)
-    return dt.datetime.strptime(time, form).date()  # noqa: DTZ007 - a day has no zone
+    if "%V" in form:  # a week begins on Monday
+        time, form = f"{time} 1", f"{form} %u"
+    day = dt.datetime.strptime(time, form.replace(QUARTER, "%m")).date()  # noqa: DTZ007 - a day has no zone
+    return day.replace(month=3 * day.month - 2) if QUARTER in form else day
 
 
 def _are_carried(table: pl.DataFrame, times: pl.Series, name: str) -> bool:

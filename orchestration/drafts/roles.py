@@ -13,6 +13,7 @@ from republish.anonymize.columns import least_of, most_of
 from republish.orchestration.drafts.columns import FEW_LABELS, Column
 from republish.orchestration.drafts.domains import is_too_large
 from republish.orchestration.snapshots.determined import determines
+from republish.orchestration.snapshots.moved import lasts
 
 UUID = r"^\{?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\}?$"
 MOST_ROWS = 100
@@ -72,6 +73,13 @@ diagnosis diagnoses diagnose disease illness icd condition krankheit hiv result 
 pay gehalt einkommen lohn religion party crime offence drug medication medikament therapy treatment
 sensitive score debt credit cause mark grade note verdict
 """.split()  # noqa: SIM905
+
+A_YEAR = r"(^|\D)(19|20)\d\d(\D|$)"
+"""What a time has: 2024-W05, Q1 2024, March 2024."""
+IN_A_FAMILY = re.compile("rac|ethni")
+"""Names of what lasts of a person, and is the same of those whom they live with."""
+NEARLY_ALL = 0.95
+"""The share of rows in which something is so, with a few mistakes."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +202,7 @@ def likely_pair(
         and one.distinct > 1
         and one.name not in unique
         and (one.kind != "number" or one.is_whole)
+        and not _is_a_time(one)
         and not has_word(one, [*FREE_TEXT, *MUST_NOT_BE_LEARNT])
     ]
     groups = [one for one in fit if {*OF_A_GROUP} & {*words_in(one.name)}]
@@ -205,7 +214,32 @@ def likely_pair(
         repeats = [one for one in fit if one.distinct * 2 <= one.rows]
         called_so = [one for one in repeats if _looks_like_a_line(one) == 0]
         pairs += [pair for pair in combinations(repeats, 2) if {*called_so} & {*pair}]
-    return next((pair for pair in pairs if are_unique([one.name for one in pair])), None)
+    together = (pair for pair in pairs if are_unique([one.name for one in pair]))
+    return next((pair for pair in together if repeated_person(pair, columns) is None), None)
+
+
+def repeated_person(chosen: Sequence[Column], columns: Sequence[Column]) -> Column | None:
+    """The one of some columns that has a person's rows each time: what lasts of a person is the same in them.
+
+    A column beside it, a period say, tells rows from each other, and no people. None if there is none such.
+    """
+    lasting = [one for one in columns if lasts(one.name) and not one.missing and not one.is_constant]
+    lasting = [one for one in lasting if not IN_A_FAMILY.search(one.name.lower())]
+    for person in (one for one in chosen if not one.missing and one.distinct > FEW_LABELS):
+        others = [one.values for one in lasting if one is not person and one.rows == person.rows]
+        known = [one.alias(f"{at}") for at, one in enumerate(others)]
+        rows = pl.DataFrame([person.values.alias("who"), *known]).filter(pl.len().over("who") > 1)
+        if not others or rows.height * 2 < person.rows:
+            continue
+        same = rows.select((pl.exclude("who").n_unique().over("who") == 1).mean())
+        if min(same.row(0)) >= NEARLY_ALL:
+            return person
+    return None
+
+
+def _is_a_time(column: Column) -> bool:
+    """Whether all values have a year in them."""
+    return bool(column.values.cast(pl.String).str.contains(A_YEAR).all())
 
 
 def _looks_like_a_line(column: Column) -> int:

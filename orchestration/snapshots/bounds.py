@@ -11,30 +11,30 @@ NUMBER = r"(\d+(?:[.,]\d{1,2})?)"
 UNIT = r"(?: (?:years?|yrs?|ans?|jahren?|años?|anni|anos?|jaar))?"
 """Words for years, after an age."""
 ABOVE = (
-    r"^(?:>|over|above|more than|older than|über|mehr als|älter als|plus de|más de|oltre|più di|mais de"
-    r"|meer dan)"
+    r"^(?:>|gt|over|above|more than|older than|über|mehr als|älter als|plus de|más de|mayor(?:es)? de|oltre"
+    r"|più di|mais de|meer dan)"
     rf"\s*{NUMBER}{UNIT}$"
 )
 """Every number above one."""
 FROM = (
-    r"^(?:(?:>=|≥|=>|at least|from|ab|mindestens|au moins|al menos|almeno|pelo menos|minstens)"
-    rf"\s*{NUMBER}|{NUMBER}{UNIT}\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e|en|&) "
+    r"^(?:(?:>=|≥|=>|ge|at least|from|ab|mindestens|au moins|al menos|almeno|pelo menos|minstens)"
+    rf"\s*{NUMBER}|{NUMBER}{UNIT}\s*(?:\+|plus|(?:and|or|und|u\.|oder|et|ou|y|o|e|en|&) "
     rf"(?:over|older|above|more|up|mehr|älter|darüber|plus|más|mayores|oltre|più|mais|ouder|meer))){UNIT}$"
 )
 """One, and every number above it."""
 BELOW = (
-    r"^(?:<|under|below|less than|younger than|unter|weniger als|jünger als|moins de|menos de|meno di"
-    r"|minder dan)"
+    r"^(?:<|lt|under|below|less than|younger than|unter|weniger als|jünger als|moins de|menos de"
+    r"|menor(?:es)? de|meno di|minder dan)"
     rf"\s*{NUMBER}{UNIT}$"
 )
 """Every number below one."""
 UP_TO = (
-    rf"^(?:(?:<=|≤|=<|at most|up to|bis|höchstens|au plus|hasta|fino a|até)\s*{NUMBER}"
+    rf"^(?:(?:<=|≤|=<|le|at most|up to|bis|höchstens|au plus|hasta|fino a|até)\s*{NUMBER}"
     rf"|{NUMBER}{UNIT} (?:or|and|oder|und|et|ou|y|o)"
     rf" (?:under|less|younger|weniger|jünger|moins|menos|meno)){UNIT}$"
 )
 """One, and every number below it."""
-RANGE = rf"^{NUMBER}\s*(?:-|\u2013|to|bis|à|a)\s*{NUMBER}$"
+RANGE = rf"^{NUMBER}\s*(?:-|\u2013|to|bis|à|a|\.\.)\s*{NUMBER}{UNIT}$"
 """Every number between two."""
 
 
@@ -49,6 +49,8 @@ def bounds_in(words: pl.Series, *, is_whole: bool) -> dict[str, int | float]:
     {'> 89': 90, '120 +': 120, '<5': 4, '80-89': 84}
     >>> bounds_in(pl.Series(["90 ans et plus", "85 years and over", "mindestens 90"]), is_whole=True)
     {'90 ans et plus': 90, '85 years and over': 85, 'mindestens 90': 90}
+    >>> bounds_in(pl.Series(["90 u. älter", "mayor de 89", "GE 90", "1-4 Jahre", "5..9"]), is_whole=True)
+    {'90 u. älter': 90, 'mayor de 89': 90, 'GE 90': 90, '1-4 Jahre': 2, '5..9': 7}
     """
     word = pl.col("word").str.strip_chars().str.to_lowercase()
     of = [word.str.extract_groups(pattern) for pattern in (ABOVE, FROM, BELOW, UP_TO, RANGE)]

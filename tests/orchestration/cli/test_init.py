@@ -870,3 +870,72 @@ def test_two_digits_are_a_category(republish, tmp_path):
     contract, _ = drafted(republish, waves(tmp_path, ill(range(200), *ILL)))
     married = next(one for one in contract.quasi_identifiers if one.name == "married")
     assert (married.kind, list(married.labels)) == ("category", ["0", "1"])
+
+
+def of_periods(write, periods=range(4)):
+    """The rows of some people, once in each of several periods."""
+    chance = random.Random(7)
+    born = [dt.date(1930, 1, 1) + dt.timedelta(days=chance.randint(0, 28_000)) for _ in range(90)]
+    rows = [
+        f"{who:03},{born[who]},{['north', 'south'][chance.random() < 0.5]},{chance.choice(ILL)},{write(at)}\n"
+        for at in periods
+        for who in range(90)
+    ]
+    return "id,born,region,diagnosis,period\n" + "".join(rows)
+
+
+WRITTEN = {
+    "weeks": (lambda at: f"2024-W{at + 5:02}", "{release:%G-W%V}", "2024-01-29"),
+    "quarter first": (lambda at: f"Q{at + 1} 2024", "{release:Q%q %Y}", "2024-01-01"),
+    "month first": (lambda at: f"{at + 1:02}/2024", "{release:%m/%Y}", "2024-01-01"),
+    "days": (lambda at: f"{28 - 9 * at:02}.02.2024", "{release:%d.%m.%Y}", "2024-02-01"),
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_a_file_of_all_releases_says_when_in_many_ways(republish, tmp_path, form):
+    write, where, first = WRITTEN[form]
+    (file := tmp_path / "clinic.csv").write_text(of_periods(write))
+    assert republish("init", file, "--yes")[0] == 0
+    contract = load_contract(tmp_path / "clinic.yaml").contract
+    assert (contract.identifier, contract.source.where) == ("id", {"period": where})
+    assert str(contract.releases.first) == first
+
+
+UNREAD = {"a month": lambda at: f"2024-{at + 1}", "a letter": "abcd".__getitem__, "terms": "2020/{}".format}
+
+
+@pytest.mark.parametrize("form", UNREAD)
+def test_a_period_makes_no_people_of_the_rows_of_one(republish, tmp_path, form):
+    """Each of them would have a signature of each row, in one release: together these leave one value."""
+    (file := tmp_path / "clinic.csv").write_text(of_periods(UNREAD[form]))
+    code, _, (said,) = republish("init", file, "--yes")
+    assert code == 2
+    assert "rows repeat id, and are the same people's. If a column says when a row is from, write it" in said
+
+
+def test_words_that_several_have_among_numbers_are_asked_about(republish, tmp_path):
+    chance = random.Random(3)
+    ages = ["~ninety" if at % 25 == 3 else str(chance.randint(18, 89)) for at in range(150)]
+    (file := tmp_path / "2024-01-01.csv").write_text(
+        "patient_id,age,sex,diagnosis\n"
+        + "".join(f"{at:03},{age},{'FM'[at % 2]},{ILL[at % len(ILL)]}\n" for at, age in enumerate(ages))
+    )
+    assert republish("init", file, "--yes", "--out", tmp_path / "draft.yaml")[0] == 0
+    text = (tmp_path / "draft.yaml").read_text()
+    assert "# ? taken for no value: ~ninety. Of a bound (> 89), write its number as bounds" in text
+
+
+def test_files_that_programs_put_beside_others_are_passed_over(republish, deliver):
+    first = deliver()
+    for name in (f".~lock.{first.name}#", f"~${first.name}", f"._{first.name}"):
+        (first.parent / name).write_text("me")
+    assert republish("init", first.parent, "--yes")[0] == 0
+
+
+def test_a_line_of_names_among_the_rows_is_no_persons(republish, deliver):
+    first = deliver()
+    first.write_text(first.read_text() + ",".join(HEAD) + "\n")
+    code, _, (said,) = republish("init", first, "--yes")
+    assert code == 2
+    assert "a row has the names of the columns again: take it out in the source" in said
