@@ -34,6 +34,18 @@ unknown|unk|not known|not stated|not specified|unspecified|not reported|not reco
 |niet ingevuld|geen opgave|niet van toepassing|ontbreekt
 """.replace("\n", "").split("|")
 """Words for no answer, in small letters, without accents and signs."""
+PHRASES = (
+    r"^(?:unbek\w*|k a|o a|n a|n ?r|ns ?nr|vide|indetermine\w*|indeterminad[oa]|unclassified|to be determined"
+    r"|(?:patient )?(?:refus|declin|verweiger|rifiut)\w*"
+    r"(?: (?:to|de|di) (?:respond|answer|say|state|disclose|repondre|rispondere))?"
+    r"|(?:prefer|prefier|prefir|preferisc)\w* (?:not|no|nao|non) \w+(?: \w+)?|wil\w* niet \w+"
+    r"|not (?:provided|given|entered|on file|done|performed|tested|collected|disclosed|supplied)"
+    r"|test not (?:done|performed)|no (?:response|information|data|answer) (?:given|provided|available)"
+    r"|no (?:entry|record)|missing (?:data|value|information)|kein\w* (?:eintrag|information\w*|daten)"
+    r"|noch offen|aucune? (?:reponse|information|donnee)|no (?:refiere|responde|contesta|informa)"
+    r"|(?:sin|sem|senza) (?:informacion|informacao|dati|risposta|resposta))$"
+)
+"""Such words in many forms."""
 BETWEEN = r" (?:or|oder|ou|o|of|and|und|et|y|e|en) | ?[/,;|] ?"
 """What stands between two of them: "unknown or not stated"."""
 DECIDE = (
@@ -63,11 +75,15 @@ def no_answers(values: pl.Series, labels: Mapping[str, str]) -> dict[str, int]:
     counts = values.drop_nulls().cast(pl.String).alias("value").value_counts(name="people")
     said = pl.col("value").replace(labels) if labels else pl.col("value")
     parts = _plain(said).str.replace_all(BETWEEN, "|").str.split("|")
-    are_words = parts.list.eval(_bare(pl.element()).is_in(WORDS)).list.all()
-    found = counts.filter(are_words | plain_words(said).is_in(WORDS)).sort(
+    are_words = parts.list.eval(_says_nothing(_bare(pl.element()))).list.all()
+    found = counts.filter(are_words | _says_nothing(plain_words(said))).sort(
         "people", "value", descending=(True, False)
     )
     return dict(found.iter_rows())
+
+
+def _says_nothing(words: pl.Expr) -> pl.Expr:
+    return words.is_in(WORDS) | words.str.contains(PHRASES)
 
 
 def plain_words(text: pl.Expr) -> pl.Expr:
