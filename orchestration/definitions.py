@@ -9,7 +9,7 @@ import dagster as dg
 
 from republish.anonymize.errors import RepublishError
 from republish.orchestration.contracts.contract_file import ContractFile
-from republish.orchestration.contracts.registry import faulty_contracts, loaded_contracts
+from republish.orchestration.contracts.registry import faulty_contracts, known_contracts, loaded_contracts
 from republish.orchestration.dagster.automation import note_series
 from republish.orchestration.dagster.component import ReleaseProduct
 from republish.orchestration.dagster.faulty import faulty_definitions
@@ -22,9 +22,10 @@ _log = logging.getLogger(__name__)
 def defs() -> dg.Definitions:
     """The definitions of all products; of a contract with a fault, its releases and the fault."""
     home = Home.at()
-    files = loaded_contracts(home)
+    known = known_contracts(home)  # each is read once, however many there are
+    files = loaded_contracts(home, known)
     products = [_product(home, file, files) for file in files]
-    for product, (contract, fault) in faulty_contracts(home).items():
+    for product, (contract, fault) in faulty_contracts(home, known).items():
         note_series(home, contract, None)
         products.append(faulty_definitions(home, product, fault))
     return dg.Definitions.merge(dg.Definitions(executor=dg.in_process_executor), *products)

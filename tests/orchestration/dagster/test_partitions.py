@@ -11,6 +11,7 @@ from dagster._utils.schedules import is_valid_cron_string, schedule_execution_ti
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from republish.orchestration.contracts import schedule
 from republish.orchestration.contracts.schedule import schedule_fault, ticks
 from republish.orchestration.dagster.partitions import for_dagster, release_partitions
 from republish.orchestration.series import calendar
@@ -167,6 +168,23 @@ def test_the_first_release_is_not_due_before_its_time(cron, at):
     assert calendar_of(file).due == []
     at(dt.datetime(2024, 3, 1, 6 if cron else 0, tzinfo=dt.UTC))
     assert calendar_of(file).due == ["2024-03-01"]
+
+
+def test_the_ticks_of_the_past_are_found_once_a_day(at, monkeypatch):
+    """A server asks every minute, and a daily series of ten years has 3,650 of them."""
+    found = []
+
+    def counted(cron, first):
+        for tick in ticks(cron, first):
+            found.append(tick)
+            yield tick
+
+    file = declared("0 6 * * *", dt.date(2014, 1, 1))
+    monkeypatch.setattr(schedule, "ticks", counted)
+    for minute in range(3):
+        at(dt.datetime(2024, 1, 1, 12, minute, tzinfo=dt.UTC))
+        assert len(calendar_of(file).due) == 3653
+    assert len(found) < 3700
 
 
 @pytest.mark.parametrize("cron", REFUSED)

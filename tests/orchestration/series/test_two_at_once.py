@@ -10,9 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from republish.anonymize.errors import HomeError
+from republish.orchestration import definitions
 from republish.orchestration.cli.releasing import releasing
+from republish.orchestration.contracts import registry
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.contracts.registry import known_contracts, register
+from republish.orchestration.dagster import component
 from republish.orchestration.storage import history, home
 from republish.orchestration.storage.home import Home, only_one
 from republish.orchestration.storage.store import read_json
@@ -115,6 +118,24 @@ def test_contracts_registered_at_once_are_all_known(hospital, tmp_path):
         list(pool.map(lambda file: register(home, file), files))
     known = known_contracts(home)
     assert {str(file.path) for file in files} <= known.keys()
+
+
+def test_definitions_read_each_contract_of_a_home_once(hospital, tmp_path, monkeypatch):
+    """A home may have hundreds of products."""
+    home, read = Home.at(tmp_path / "home"), []
+    for number in range(3):
+        hospital.declare(product=f"hospital_{number}")
+        register(home, load_contract(hospital.contract.rename(hospital.folder / f"{number}.yaml")))
+
+    def counted(path):
+        read.append(path.name)
+        return load_contract(path)
+
+    for module in (registry, component):
+        monkeypatch.setattr(module, "load_contract", counted)
+    monkeypatch.setenv("REPUBLISH_HOME", str(home.path))
+    assert len(list(definitions.defs().jobs)) == 3
+    assert sorted(read) == ["0.yaml", "1.yaml", "2.yaml"]
 
 
 def test_a_product_in_two_contracts_is_the_one_released_last(hospital, tmp_path):

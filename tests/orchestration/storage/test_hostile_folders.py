@@ -11,8 +11,10 @@ from typer.testing import CliRunner
 
 from republish.anonymize.errors import PublishedFolderError
 from republish.orchestration.cli.app import app
+from republish.orchestration.storage import manifest
 from republish.orchestration.storage.hidden import check_tables
 from republish.orchestration.storage.manifest import MANIFEST, sums, verify_release, verify_series
+from republish.orchestration.storage.parts import footers
 from republish.orchestration.storage.store import SUMS, sha256, write_table
 from tests.hospital import RELEASES, audited
 from tests.orchestration.audit.published_folders import seal
@@ -123,6 +125,16 @@ def test_a_folder_with_more_than_a_release_is_refused_in_one_plain_line(what, se
             verify(place)
         assert said in str(refused.value)
         assert str(refused.value).isprintable()
+
+
+def test_the_footers_of_all_releases_of_a_series_are_read_together(series, monkeypatch):
+    """Each by itself takes most of the time that a series of hundreds of releases is verified in."""
+    asked = []
+    monkeypatch.setattr(manifest, "footers", lambda files: asked.append(files) or footers(files))
+    assert len(verify_series(series.published_folder)) == len(series.releases)
+    assert asked == []
+    verify_release(series.published(RELEASES[0]))
+    assert asked
 
 
 def test_what_manifests_of_earlier_versions_state_still_verifies(series):
