@@ -1,6 +1,8 @@
 """`republish tidy`: what Dagster keeps of old runs goes, the last releases are shown as they were."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 from functools import partial
 
 import dagster as dg
@@ -114,6 +116,25 @@ def test_without_delete_it_says_what_there_is_and_deletes_nothing(series, republ
         "nothing was deleted: run again with --delete",
     ]
     assert before.items() <= files(series).items()
+
+
+def test_the_room_of_their_events_is_given_back(series, republish):
+    events = series.home.dagster / "history/runs/index.db"
+    before = events.stat().st_size
+    assert republish("--keep", "1", "--delete")[0] == 0
+    assert events.stat().st_size < before
+    with closing(sqlite3.connect(events)) as connection:
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
+
+
+def test_where_the_events_are_in_use_they_stay_as_large(series):
+    events = series.home.dagster / "history/runs/index.db"
+    with closing(sqlite3.connect(events)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        tidy._shrink(events, patience=0.1)
+        other.rollback()
+    tidy._shrink(events.with_name("none.db"))
+    assert not events.with_name("none.db").exists()
 
 
 def test_old_runs_and_their_logs_go_and_the_last_releases_are_shown_as_they_were(series, republish):
