@@ -168,7 +168,7 @@ def _divide(
     release = series.releases[number - 1]
     contract = material.contract_of(release)
     release_format = format_of(release, contract, None)
-    files = shard_linkages(_private(material), series.name, release.name, contract)
+    files = shard_linkages(_private(material), series.name, release.name, contract, material.reading)
     tables, people = read_tables(material, release, release_format, domain)
     linkages = [read_linked(file, contract, material.reading) for file in files]
     places = [
@@ -241,7 +241,7 @@ def _other_linkages(
     before = [(one.name, release) for one in _chain(series)[:-1] for release in one.releases]
     own = [(series.name, release) for release in series.releases]
     for name, release in [*reversed(before + own[: number - 1]), *own[number:]]:
-        files = shard_linkages(_private(material), name, release.name, material.contract)
+        files = shard_linkages(_private(material), name, release.name, material.contract, material.reading)
         yield [read_linked(file, material.contract, material.reading) for file in files]
 
 

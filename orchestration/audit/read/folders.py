@@ -111,6 +111,8 @@ class Reading:
     """The published columns that neither the contract nor a mapping names."""
     cells: dict[Path, Cells] = field(default_factory=dict)
     """What is counted of the cells of each file of another tool."""
+    linked: dict[Path, list[Path]] = field(default_factory=dict)
+    """By private folder, those in it that have linkages: it is looked through once, not for each release."""
 
     def note_columns(self, table: pl.DataFrame, used: Iterable[str]) -> None:
         """Remember which columns of a published table are looked at."""
@@ -457,12 +459,14 @@ def read_linkage(
     SnapshotError
         If there is none, or more than one.
     """
-    place = _linked_folder(folder, series, release)
+    place = _linked_folder(folder, series, release, reading)
     files = sorted(place.glob("shard-*/linkage.parquet")) or [place / "linkage.parquet"]
     return pl.concat(read_linked(file, contract, reading) for file in files)
 
 
-def shard_linkages(folder: Path, series: str, release: str, contract: Product) -> list[Path]:
+def shard_linkages(
+    folder: Path, series: str, release: str, contract: Product, reading: Reading
+) -> list[Path]:
     """The file of each shard's linkage of a release, looked for as `read_linkage` does.
 
     Raises
@@ -470,7 +474,7 @@ def shard_linkages(folder: Path, series: str, release: str, contract: Product) -
     SnapshotError
         If there are none, or not those of the contract's shards.
     """
-    place = _linked_folder(folder, series, release)
+    place = _linked_folder(folder, series, release, reading)
     found = {file.parent.name for file in place.glob("shard-*/linkage.parquet")}
     wanted = [shard_name(number) for number in range(contract.shards)]
     odd = [name for name in wanted if name not in found] or sorted(found.difference(wanted))
@@ -484,15 +488,18 @@ def shard_linkages(folder: Path, series: str, release: str, contract: Product) -
     return [place / name / "linkage.parquet" for name in wanted]
 
 
-def _linked_folder(folder: Path, series: str, release: str) -> Path:
+def _linked_folder(folder: Path, series: str, release: str, reading: Reading) -> Path:
     """Where the linkage of a release is, or the folders of its shards."""
     tail = Path(series).name
+    if folder not in reading.linked:
+        above = (file.parent for file in folder.glob("**/linkage.parquet"))
+        reading.linked[folder] = sorted(
+            {one.parent if one.name.startswith("shard-") else one for one in above}
+        )
     # Another series' linkage would be worse than none.
-    files = folder.glob("**/linkage.parquet")
-    folders = {file.parent.parent if file.parent.name.startswith("shard-") else file.parent for file in files}
     places = [
         place
-        for place in sorted(folders)
+        for place in reading.linked[folder]
         if place.name == release and (place.parent.name == tail or place.parent == folder)
     ]
     if len(places) > 1 and (product := Path(series).parent.name):

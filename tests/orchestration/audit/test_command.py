@@ -144,6 +144,16 @@ def test_without_hosting_groups_the_report_says_what_it_did_not_cover(folders):
 
 @pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
+def test_the_private_folder_is_looked_through_once_however_many_releases_there_are(folders, monkeypatch):
+    looked, glob = [], Path.glob
+    monkeypatch.setattr(Path, "glob", lambda *given: looked.append(given) or glob(*given))
+    run(folders, "v1", private=folders / "private")
+    assert [given for given in looked if "linkage" in given[1]] == [
+        (folders / "private", "**/linkage.parquet"),
+        *((folders / f"private/hospital/v1/2024-0{n}-01", "shard-*/linkage.parquet") for n in (1, 2)),
+    ]
+
+
 def test_a_stray_file_in_a_release_is_reported(folders):
     (folders / "published/hospital/v1/2024-01-01/notes.txt").write_text("counterfeits: see row 7")
     assert run(folders, "v1", out=folders / "report") == 3
