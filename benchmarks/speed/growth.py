@@ -9,7 +9,8 @@ verifies them. *Estimate* reads all releases of the series. Dagster's server is 
 *server* is how long it takes until it knows the home's assets, *all assets* and *one asset* how long until
 what its pages ask of them is answered, by the clock.
 
-Products have 60 people each and one release; a row is about the release of the last product.
+Products have 60 people each and one release; a row is about the release of the last product. The machine was
+busy with other work, which makes seconds by the clock longer, and a first release compiles kernels.
 """
 
 from __future__ import annotations
