@@ -70,12 +70,8 @@ def moved_by_column(people: pl.DataFrame, contract: Product) -> pl.DataFrame:
     moved = people.select(has_moved.sum().alias(name) for name, has_moved in found.items())
     exchanged = dict.fromkeys(found, 0)
     for names, are_exchanged in _exchanges(people, contract).items():
-        number, values = people.select(
-            are_exchanged.sum().alias("people"),
-            exactly(f"now {names[0]}").filter(are_exchanged).n_unique().alias("values"),
-        ).row(0)
-        if values >= FEWEST_VALUES:
-            exchanged |= {name: max(number, exchanged[name]) for name in names}
+        number = _exchanged(people, names, are_exchanged)
+        exchanged |= {name: max(number, exchanged[name]) for name in names}
     rows = [(name, both[name].item(), moved[name].item(), exchanged[name]) for name in found]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -157,6 +153,19 @@ def _exchanges(people: pl.DataFrame, contract: Product) -> dict[tuple[str, ...],
     return found
 
 
+def _exchanged(people: pl.DataFrame, names: Sequence[str], are_exchanged: pl.Expr) -> int:
+    """How many people's values have changed places; 0 where they have few different ones."""
+    number, values = people.select(
+        are_exchanged.sum().alias("people"),
+        exactly(f"now {names[0]}").filter(are_exchanged).n_unique().alias("values"),
+    ).row(0)
+    return int(number) if values >= FEWEST_VALUES else 0
+
+
+def _are_many(people: pl.DataFrame, names: Sequence[str], are_exchanged: pl.Expr) -> bool:
+    return _exchanged(people, names, are_exchanged) > UNLIKELY_MOST * people.height
+
+
 def labels_moved(
     people: pl.DataFrame, before: pl.DataFrame, now: pl.DataFrame, contract: Product
 ) -> pl.DataFrame:
@@ -220,12 +229,13 @@ def most_moved(column: str, contract: Product, earlier: float | None, exchanged:
     """
     if column in contract.expect.moved:
         return contract.expect.moved[column]
-    is_lasting = lasts(column) or _is_age(column)
     if exchanged > UNLIKELY_MOST:
         return UNLIKELY_MOST
-    if not is_lasting and not isinstance(contract, Schema):
+    if _is_age(column) and not lasts(column):
+        return LASTING_MOST
+    if not lasts(column) and not isinstance(contract, Schema):
         return 1.0  # a view's columns may be anything
-    most, least = (LASTING_MOST, LASTING_LEARNED) if is_lasting else (MOST, LEARNED)
+    most, least = (LASTING_MOST, LASTING_LEARNED) if lasts(column) else (MOST, LEARNED)
     return most if earlier is None else min(most, max(least, LEARNED_TIMES * earlier))
 
 
@@ -250,11 +260,13 @@ def why_moved(
 def _changed_places(people: pl.DataFrame, columns: Sequence[str], contract: Product) -> str | None:
     """A question, where values of nearly all who moved are another column's, or another row's."""
     for pair, are_exchanged in _exchanges(people, contract).items():
-        if {*pair} <= {*columns} and _is_so(people, are_exchanged):
+        if {*pair} <= {*columns} and (
+            _is_so(people, are_exchanged) or _are_many(people, pair, are_exchanged)
+        ):
             if len(pair) == 1:
-                return "their day and month have changed places: are dates read in another order?"
+                return "day and month have changed places: are dates read in another order?"
             one, other = pair
-            return f"nearly all of them have in {one} what they had in {other}: are the two columns swapped?"
+            return f"many have in {one} what they had in {other}: are the two columns swapped?"
     ordered = people.sort(pl.col(IDENTIFIER).cast(pl.String).str.len_chars(), IDENTIFIER)
     for step, whose in ((1, "before"), (-1, "after")):
         same = [exactly(f"now {name}") == exactly(f"before {name}").shift(step) for name in columns]

@@ -113,7 +113,16 @@ def test_what_is_behind_it_is_asked(kind):
 
 SOME = pl.int_range(pl.len()) % 20 < 3
 """Three in twenty."""
+HALF = pl.int_range(pl.len()) % 2 == 0
 OF_SOME = {
+    "columns of half": (
+        [
+            pl.when(HALF).then("qi_5").otherwise("qi_4").alias("qi_4"),
+            pl.when(HALF).then("qi_4").otherwise("qi_5").alias("qi_5"),
+        ],
+        ["age", "pay"],
+        "in age what they had in pay: are the two columns swapped?",
+    ),
     "columns": (
         [
             pl.when(SOME).then("qi_5").otherwise("qi_4").alias("qi_4"),
