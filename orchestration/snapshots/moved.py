@@ -39,6 +39,8 @@ FEWEST = 20
 """Fewer people in both say nothing."""
 ALONG_LEAST = 0.2
 """The share of those who moved whose other columns moved, too, if they are other people."""
+GROWTH, SAME_TIMES = 1.5, 1.02
+"""All numbers of a column do not grow by so many times at once; and how far people's may differ."""
 YEARS = 2
 """An age that differs by more from what everybody's grew by is another one."""
 NEARLY_ALL = 0.8
@@ -127,10 +129,23 @@ def _moved(people: pl.DataFrame, contract: Product) -> dict[str, pl.Expr]:
             beyond = (change - change.median()).abs()
             quarter = (before.quantile(0.75) - before.quantile(0.25)) / 4
             within = pl.lit(0) if lasts(name) else pl.lit(YEARS) if _is_age(name) else quarter
-            found[name] = beyond > within
+            low, high = _times(name)
+            found[name] = (beyond > within) | _are_rescaled(low, high)
         else:
             found[name] = before != now
     return found
+
+
+def _times(name: str) -> tuple[pl.Expr, pl.Expr]:
+    """How many times what it was a number is: the tenth and the ninetieth of a hundred people."""
+    before = exactly(f"before {name}")
+    times = (exactly(f"now {name}") / before).filter(before != 0)
+    return times.quantile(0.1), times.quantile(0.9)
+
+
+def _are_rescaled(low: pl.Expr, high: pl.Expr) -> pl.Expr:
+    """Whether numbers are in another unit: as many times what they were of all, and no growth."""
+    return ((high < low * SAME_TIMES) & ((low > GROWTH) | (high < 1 / GROWTH))).fill_null(value=False)
 
 
 def _place(label: pl.Expr, places: Mapping[str, int]) -> pl.Expr:
@@ -289,6 +304,11 @@ def _why_one_moved(people: pl.DataFrame, column: str, contract: Product) -> str:
         return f"nearly all of them have the same {column} now: does it stand in for one that is not known?"
     if people.schema[f"now {column}"].is_temporal():
         return "all else of them is much the same: were dates shifted anew, or read in another order?"
+    if people.schema[f"now {column}"].is_numeric():
+        low, high = _times(column)
+        is_so, times = people.select(_are_rescaled(low, high).alias("is so"), low.alias("times")).row(0)
+        if is_so:
+            return f"{column} is {times:.3g} times what it was, of nearly all: is it in another unit?"
     return f"all else of them is much the same: is {column} read from another column?"
 
 

@@ -187,6 +187,15 @@ def test_age_bands_are_left_by_those_who_grow_older():
         assert suspected_renamings(labels_moved(both, *tables, of)).is_empty()
 
 
+@pytest.mark.parametrize("times", [1 / 1.95583, 1 / 12, 0.001, 1000])
+def test_numbers_in_another_unit_are_named_so(times):
+    paid = people().with_columns(qi_5=pl.col("qi_5") * 1.0)
+    columns, question = odd(paid.with_columns(pl.col("qi_5") * times), paid)
+    assert columns == ["pay"]
+    assert question == f"pay is {times:.3g} times what it was, of nearly all: is it in another unit?"
+    assert odd(paid.with_columns(pl.col("qi_5") * 1.1), paid) == ([], "")
+
+
 @pytest.mark.parametrize("name", ["yob", "Jahrgang", "bday", "dt_nasc", "fecha_nac", "BRTHDTC", "geb_dat"])
 def test_what_lasts_is_known_by_its_name(name):
     assert lasts(name)
