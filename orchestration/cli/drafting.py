@@ -115,7 +115,8 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
 
 def _nobody(found: FoundTable) -> str:
     """Why no column is taken for what identifies a person, and the ways out."""
-    if (again := repeated_person(found.columns, found.columns)) is not None:
+    again = repeated_person(found.columns, found.columns) if len(found.releases) == 1 else None
+    if again is not None:
         name = as_data(again.name)
         return (
             f"rows repeat {name}, and are the same people's. If a column says when a row is from, write it as"
@@ -126,6 +127,8 @@ def _nobody(found: FoundTable) -> str:
     nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
     if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
         why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
+    if found.remarks and len(found.releases) > 1:
+        why += f". {found.remarks[0].rstrip('.')}"
     return why + (
         ". If there is none, nobody can be followed from a table to the next: number the rows in a column"
         " of their own, and make a single release"
@@ -147,6 +150,8 @@ def _persons(
         likely, pair = columns[found.person], None
     elif likely is None or likely.name not in found.unique:
         pair = likely_pair(found.columns, likely, found.unique, found.are_unique)
+        if pair and len(found.releases) == 1 and repeated_person(pair, found.columns) is not None:
+            pair = None  # the other column tells the rows of a person from each other
     else:
         pair = None
     persons = [*pair] if pair else [likely] if likely else []

@@ -22,6 +22,7 @@ from republish.orchestration.drafts.columns import Column, column_of, is_no_valu
 from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
 from republish.orchestration.drafts.dialect import dialect_of, ends_its_last_line, usual_separator
 from republish.orchestration.drafts.panel import Panel, panel_of
+from republish.orchestration.drafts.yaml_lines import flow
 from republish.orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
 from republish.orchestration.snapshots.databases import ask, place_of
 from republish.orchestration.snapshots.files import read_file
@@ -36,6 +37,8 @@ UNDATED = (
 )
 IN_ONE_FILE = "One file has the rows of all releases: {column} says of which one a row is."
 RELABELLED = "Codes have other labels in later files: labels are read in place of them."
+UNNAMED = "__UNNAMED__"
+"""How the names of columns begin that have none in a workbook."""
 PASSED_OVER = "._~"
 """How the names of files begin that programs put beside others, to lock them say."""
 NAMED = 5
@@ -123,6 +126,7 @@ def in_files(file: Path) -> FoundTable:
         usual = {"separator": usual_separator(one), "encoding": "utf-8"}
         codes[release] = Codes()
         table, present = read_file(one, str(one), **usual | dialect, codes=codes[release])
+        _refuse_title(present, one)
         if twice := [name for name, often in Counter(present).items() if often > 1]:
             raise SnapshotError(f"{one}: the column {twice[0]} is there twice; rename one in the source")
         _refuse_a_row_for_names(table, one)
@@ -131,7 +135,9 @@ def in_files(file: Path) -> FoundTable:
     panel = panel_of(*tables.values()) if dated is None else None
     tables = tables if panel is None else panel.tables
     first, *_ = tables.values()
-    if other := next((name for one in tables.values() for name in one.columns if name not in first), None):
+    if renamed := _other_names(tables):
+        remarks.append(renamed)
+    elif other := next((name for one in tables.values() for name in one.columns if name not in first), None):
         remarks.append(f"The column {as_data(other)} is not in the first snapshot, and left out.")
     if others := named_nearly_alike(file, [*files.values()]):
         remarks.append(_not_looked_at(others))
@@ -291,6 +297,33 @@ def _first_of(folder: Path) -> Path:
     if not found:
         raise SnapshotError(f"{folder}: no file in it has a date in its name (2024-01-01); name a file")
     return next(iter(found[0].files.values()))
+
+
+def _refuse_title(names: Sequence[str], file: Path) -> None:
+    """Raise SnapshotError if most columns have no name: a title stands above these, probably."""
+    unnamed = sum(not name.strip() or name.startswith(UNNAMED) for name in names)
+    if unnamed * 2 > len(names):
+        ways = "or write the contract by hand, and header_row under source" if file.suffix == ".xlsx" else ""
+        raise SnapshotError(
+            f"{file}: {unnamed} of the {len(names)} columns have no name in the first row: if that is a"
+            f" title, take it out {ways}".rstrip()
+        )
+
+
+def _other_names(tables: Mapping[str, pl.DataFrame]) -> str | None:
+    """A question on the first snapshot that lacks columns of the first one and has others in their place."""
+    first, *_ = tables.values()
+    for release, table in tables.items():
+        lacking = [name for name in first.columns if name not in table.columns]
+        others = [name for name in table.columns if name not in first.columns]
+        if lacking and others:
+            line = flow({release: {"names": {lacking[0]: others[0] if len(others) == 1 else "THAT"}}})[1:-1]
+            gone, new = (", ".join(map(as_data, names)) for names in (lacking, others))
+            return (
+                f"The snapshot of {release} has no {gone}, and the first one no {new}: if they are the same,"
+                f" write sources: {{{line}}}, with all names, and so for each release that has others again."
+            )
+    return None
 
 
 def _refuse_a_row_for_names(table: pl.DataFrame, file: Path) -> None:

@@ -63,7 +63,9 @@ def promise_lines(
     if is_in_bins(column):
         edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
         values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
-    is_by_row = {one.missing for one in (column, *roles.identifying)} == {0} and not column.bounds
+    shown = (column, *roles.identifying)  # of which a later file may lack one
+    is_by_row = {one.missing for one in shown} == {0} and len({one.rows for one in shown}) == 1
+    is_by_row = is_by_row and not column.bounds
     if has_several and is_by_row:
         values = _shown(values, roles)
     people = _people(values, roles, heights) if is_by_row and not has_several else None

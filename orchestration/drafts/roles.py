@@ -214,8 +214,7 @@ def likely_pair(
         repeats = [one for one in fit if one.distinct * 2 <= one.rows]
         called_so = [one for one in repeats if _looks_like_a_line(one) == 0]
         pairs += [pair for pair in combinations(repeats, 2) if {*called_so} & {*pair}]
-    together = (pair for pair in pairs if are_unique([one.name for one in pair]))
-    return next((pair for pair in together if repeated_person(pair, columns) is None), None)
+    return next((pair for pair in pairs if are_unique([one.name for one in pair])), None)
 
 
 def repeated_person(chosen: Sequence[Column], columns: Sequence[Column]) -> Column | None:

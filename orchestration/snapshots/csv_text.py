@@ -60,6 +60,11 @@ class CsvText:
         self.header = named if records else []
         self._chosen = positions(self.header, columns)
         often = Counter(self.header)
+        if often[""] * 2 > len(named):
+            raise SnapshotError(
+                f"{where}: {often['']} of the {len(named)} columns have no name in the first line: if that is"
+                " a title, take it out in the source"
+            )
         if twice := [self.header[at] for at in self._chosen if often[self.header[at]] > 1]:
             raise SnapshotError(
                 f"{where}: the column {twice[0]} is in the header twice; rename one in the source"

@@ -939,3 +939,24 @@ def test_a_line_of_names_among_the_rows_is_no_persons(republish, deliver):
     code, _, (said,) = republish("init", first, "--yes")
     assert code == 2
     assert "a row has the names of the columns again: take it out in the source" in said
+
+
+def test_columns_that_have_other_names_later_are_named(republish, deliver):
+    first = deliver()
+    later = first.parent / first.name.replace(*RELEASES)
+    later.write_text(later.read_text().replace("born", "Birth_Date", 1))
+    code, out, _ = republish("init", first, "--yes")
+    said = " ".join(" ".join(out).split())
+    assert (code, "has no born, and the first one no Birth_Date: if they are the same" in said) == (0, True)
+    assert "sources: {2024-07-01: {names: {born: Birth_Date}}}" in said
+    later.write_text(later.read_text().replace("patient_id", "No.", 1))
+    out, err = republish("init", first, "--yes", "--force", "--sensitive", "diagnosis")[1:]
+    said = " ".join(" ".join([*out, *err]).split())
+    assert "has no patient_id, born, and the first one no No., Birth_Date" in said
+
+
+def test_a_title_above_the_names_is_said_to_be_one(republish, tmp_path):
+    (file := tmp_path / "2024-01-01.csv").write_text(f"Patients,,,,\n{of_periods(str)}")
+    code, _, (said,) = republish("init", file, "--yes")
+    assert code == 2
+    assert "4 of the 5 columns have no name in the first line: if that is a title, take it out" in said
