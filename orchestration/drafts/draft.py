@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
+from textwrap import wrap
 from typing import Any
 
 import polars as pl
 
 from republish.anonymize.columns import most_of
+from republish.anonymize.errors import as_data
 from republish.anonymize.spelling import SEVERAL, normal_form, twins
 from republish.orchestration.drafts.columns import Column, is_no_value, labels_of
 from republish.orchestration.drafts.domains import bins_of, date_domain, number_domain, step_of, width_of
@@ -23,6 +25,7 @@ from republish.orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_
 from republish.orchestration.drafts.yaml_lines import GUESS, comment, flow
 from republish.orchestration.snapshots.labels import explained
 from republish.orchestration.snapshots.no_answer import describe_no_answers, no_answers
+from republish.orchestration.snapshots.no_identifier import SAYS, WAYS_OUT, forms_of_none
 
 LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
@@ -187,6 +190,24 @@ def _identifier(roles: Roles) -> Iterator[str]:
     if roles.also is not None:
         yield f"# {GUESS} no column has another value in each row, and these two together have: do they"
         yield "#   identify a person, in every snapshot the same?"
+    for column in roles.identifying:
+        yield from _of_nobody(column, is_several=roles.has_several)
+
+
+def _of_nobody(column: Column, *, is_several: bool) -> Iterator[str]:
+    """What a release would be refused for: rows whose identifier is none, of a total say."""
+    is_text = column.values.dtype == pl.String
+    if not is_text and not column.is_whole:
+        return
+    values = (
+        pl.concat([column.values, pl.Series(column.no_values, dtype=pl.String)]) if is_text else column.values
+    )
+    looks = forms_of_none(pl.lit(values), is_text=is_text, is_several=is_several)
+    rows = pl.select(look.sum().alias(form) for form, look in looks.items()).row(0, named=True)
+    found = {form: number for form, number in rows.items() if number}
+    if found:
+        yield f"# {GUESS} {sum(found.values()):,} rows of {as_data(column.name)} {SAYS}; each is refused:"
+        yield from (f"#   {line}" for form in found for line in wrap(WAYS_OUT[form], 96))
 
 
 def _several_rows(found: FoundTable, roles: Roles) -> Iterator[str]:

@@ -960,3 +960,14 @@ def test_a_title_above_the_names_is_said_to_be_one(republish, tmp_path):
     code, _, (said,) = republish("init", file, "--yes")
     assert code == 2
     assert "4 of the 5 columns have no name in the first line: if that is a title, take it out" in said
+
+
+def test_rows_of_nobody_are_said_to_be_refused(republish, deliver):
+    first = deliver()
+    republish("init", first, "--yes", "--out", first.parent / "draft.yaml")
+    assert "an identifier that is none" not in (first.parent / "draft.yaml").read_text()
+    first.write_text(f"{first.read_text()}Total{',' * (len(HEAD) - 1)}\n")
+    assert republish("init", first, "--yes", "--force", "--out", first.parent / "draft.yaml")[0] == 0
+    text = (first.parent / "draft.yaml").read_text()
+    assert "# ? 1 rows of patient_id have an identifier that is none; each is refused:" in text
+    assert "#   words that say that nobody is meant (unknown, n/a, total)" in text
