@@ -113,7 +113,7 @@ def test_people_are_counted_and_imputed_with_what_is_installed_for_reading(tmp_p
         READING,
     )
     assert told.stderr.splitlines()[-1] == (
-        "ImportError: republish.audit: numba is not installed, which attacking or simulating releases takes:"
+        "ImportError: republish.audit: scipy is not installed, which attacking or simulating releases takes:"
         " pip install 'republish[audit]'"
     )
 
