@@ -263,7 +263,8 @@ def _look_at_shards(series: Series, source: Source, division: Path) -> list[_Fou
     seen = list(the_engine().run(partial(look_at_shard, divided), jobs, max(divided.rows)))
     faulty = next((job for job, (_, one) in zip(jobs, seen, strict=True) if one is None), jobs[0])
     sample = divided.source_of(faulty.shard)
-    refuse_faults(source.where, [look for look, _ in seen], sample, series.contract, divided.present)
+    likely = source.likely_names(divided.present)
+    refuse_faults(source.where, [look for look, _ in seen], sample, series.contract, divided.present, likely)
     shutil.rmtree(divided.folder)
     return [one for _, one in seen if one is not None]
 

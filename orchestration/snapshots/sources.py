@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -36,6 +37,7 @@ from republish.orchestration.snapshots.files import (
     within_limit,
 )
 from republish.orchestration.snapshots.labels import Codes
+from republish.orchestration.snapshots.likely_names import likely_names
 from republish.orchestration.snapshots.locale_formats import (
     AMBIGUOUS_COUNTED,
     ambiguous_numbers,
@@ -61,6 +63,8 @@ ROW = "republish:row"
 """The number of a row in its source, in a part of a snapshot."""
 PIECE = 1_000_000
 """Rows that are read at a time where a snapshot is not read whole."""
+FEW = 50_000
+"""Rows that tell what a column is likely to be."""
 
 
 def read_snapshot(source: Source) -> pl.DataFrame:
@@ -82,7 +86,7 @@ def read_snapshot(source: Source) -> pl.DataFrame:
     pieces, schema = source.pieces(), source.file.contract
     people = pieces.whole(source.where)
     seen = look_at(people, schema)
-    refuse_faults(source.where, [seen], people, schema, pieces.present)
+    refuse_faults(source.where, [seen], people, schema, pieces.present, source.likely_names(pieces.present))
     return seen.people
 
 
@@ -116,7 +120,12 @@ def look_at(source: pl.DataFrame, schema: Table) -> ValidationResult:
 
 
 def refuse_faults(
-    where: str, seen: Sequence[ValidationResult], sample: pl.DataFrame, schema: Table, present: Sequence[str]
+    where: str,
+    seen: Sequence[ValidationResult],
+    sample: pl.DataFrame,
+    schema: Table,
+    present: Sequence[str],
+    likely: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Raise SnapshotError if a snapshot breaks the contract.
 
@@ -128,7 +137,7 @@ def refuse_faults(
     counted = counted.with_columns(nulls=pl.when(is_empty).then("rows").otherwise("nulls"))
     entered = enter(sample, schema)
     names = dict(sum((Counter(one.under_names) for one in seen), Counter()))
-    faults = [*_merged(names, schema), *describe_faults(entered, schema, present, counted)]
+    faults = [*_merged(names, schema), *describe_faults(entered, schema, present, counted, likely)]
     if not faults:
         return
     lines = "\n  ".join(faults)
@@ -282,6 +291,10 @@ class Source(ABC):
     def _pieces(self, rows: int | None) -> Pieces:
         """The same, with people as the source calls them."""
 
+    def likely_names(self, _present: Sequence[str]) -> Mapping[str, str]:
+        """What columns that are missing are likely to be called in it, by what is in the others."""
+        return {}
+
     def stated(self) -> dict[str, Any]:
         """Notes on a snapshot that was taken, to read the same one again."""
         return {}
@@ -361,6 +374,15 @@ class _Files(Source):
     def codes(self) -> Codes:
         """What the codes in its files mean, once these are read."""
         return Codes.of(self.file.contract, self.declared)
+
+    def likely_names(self, present: Sequence[str]) -> Mapping[str, str]:
+        def entered(names: Mapping[str, str]) -> pl.DataFrame:
+            declared = self.declared.model_copy(update={"names": {**self.declared.names, **names}})
+            pieces = replace(self, declared=declared).pieces(FEW).pieces
+            _, *first = islice(pieces, 2)  # before the first rows is a piece without any
+            return enter(first[0].read().table, self.file.contract) if first else pl.DataFrame()
+
+        return likely_names(entered, present, self.file.contract)
 
     def stated(self) -> dict[str, Any]:
         return self.codes.stated()

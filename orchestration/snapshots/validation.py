@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -214,7 +215,11 @@ def columns_without_values(snapshot: pl.DataFrame, schema: Table) -> frozenset[s
 
 
 def describe_faults(
-    snapshot: pl.DataFrame, schema: Table, present: Sequence[str] = (), counted: pl.DataFrame | None = None
+    snapshot: pl.DataFrame,
+    schema: Table,
+    present: Sequence[str] = (),
+    counted: pl.DataFrame | None = None,
+    likely: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     """Every fault in a publisher's words: column, count, rule, way out. Empty if there is none.
 
@@ -226,6 +231,8 @@ def describe_faults(
         The names of all columns of the source: one of them may be what a missing one is called there.
     counted
         What `snapshot_faults` counted, of more people than these; None to count these.
+    likely
+        What columns that are missing are likely to be called in the source, by what is in them.
     """
     declared, there = schema.source_columns(), {*present}
     missing = [
@@ -237,7 +244,7 @@ def describe_faults(
     ]
     evidence = snapshot_faults(snapshot, schema) if counted is None else counted
     return [
-        *(_missing(name, present, declared) for name in missing),
+        *(_missing(name, present, declared, likely.get(name)) for name in missing),
         *(check.described(row, snapshot) for check, row in _broken(snapshot, schema, evidence)),
     ]
 
@@ -410,13 +417,17 @@ def _close(column: DeclaredColumn, outside: pl.DataFrame) -> str:
     return f"; some are close to {', '.join(close[:5])}: misspelt here or there?" if close else ""
 
 
-def _missing(name: str, present: Sequence[str], declared: Collection[str]) -> str:
+def _missing(name: str, present: Sequence[str], declared: Collection[str], likely: str | None = None) -> str:
     """A sentence on a column that is missing, and its likely name, or all that it may be, in the source."""
     folded = {column.strip().lower(): column for column in present}
     close = difflib.get_close_matches(name.strip().lower(), folded, n=1, cutoff=0.75)
     hint = f"; the source has {folded[close[0]]}, is that the one?" if close else ""
     others = [column for column in present if column not in declared]
-    if others and not close and len(others) < len(present):  # else the first line may be a person's
+    if likely is not None and not close:
+        line = on_a_line({"names": {name: likely}})[1:-1]
+        hint = f"; of the source's other columns, only {likely} has such values. If that is it, write under"
+        hint += f" source, or sources from a release on: {line}"
+    elif others and not close and len(others) < len(present):  # else the first line may be a person's
         line, listed = on_a_line({"names": {name: "THAT"}})[1:-1], ", ".join(others[:UNNAMED])
         hint = (
             f"; the contract does not name these of the source: {listed}. If one is it, write under source,"

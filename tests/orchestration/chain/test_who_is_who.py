@@ -279,6 +279,6 @@ def test_columns_with_new_names_are_read_by_them(hospital, home, kind):
     assert all(ages[name] == age for name, age in read.select("identifier", "qi_0").iter_rows())
     hospital.declare(source={"path": f"{kind}/{{release}}.{kind}"})
     with pytest.raises(
-        SnapshotError, match=r"the column patient_id is missing.* names: \{patient_id: THAT\}"
+        SnapshotError, match=r"the column patient_id is missing.* names: \{patient_id: Person ID\}"
     ):
         read_snapshot(source_of(load_contract(hospital.contract), THIRD))

@@ -1006,13 +1006,21 @@ class TestSeparatorsAndEncodings:
         assert "the column patient_id is missing: add or rename it in the source" in message
         assert f"the source has {written}, is that the one?" in message
 
+    def test_a_header_that_is_quite_another_is_found_by_what_is_below_it(self, csv):
+        twins = pl.concat([PEOPLE, PEOPLE.with_columns(pl.col("patient_id") + "b")])
+        people = twins.rename({"patient_id": "case", "disease": "icd"})
+        message = refusal(csv(people))
+        assert "of the source's other columns, only case has such values. If that is it, write" in message
+        assert "under source, or sources from a release on: names: {patient_id: case}" in message
+        assert "names: {disease: icd}" in message
+
     def test_a_header_that_is_quite_another_is_among_those_that_nobody_declared(self, csv):
-        content = PEOPLE.rename({"patient_id": "case"}).with_columns(note=pl.lit("-")).write_csv().encode()
-        assert "the contract does not name these of the source: case, note" in refusal(csv(content))
+        people = PEOPLE.rename({"patient_id": "case"}).with_columns(bed="case")  # either may be it
+        assert "the contract does not name these of the source: case, bed" in refusal(csv(people))
 
     def test_a_header_that_would_do_something_to_a_terminal_is_shown_as_it_is_written(self, csv):
         content = PEOPLE.rename({"patient_id": "\x1b[2K"}).write_csv().encode()
-        assert "the contract does not name these of the source: \\x1b[2K" in refusal(csv(content))
+        assert "only \\x1b[2K has such values" in refusal(csv(content))
 
     def test_a_header_with_doubled_quotes(self, csv):
         content = PEOPLE.write_csv().replace("disease", '"the ""disease"""', 1).encode()
