@@ -538,9 +538,14 @@ def test_the_ui_prints_its_token_to_a_terminal_and_to_no_journal(republish, tmp_
     assert f" http://127.0.0.1:3000/?token={token}, " in line
 
 
+@pytest.fixture
+def in_its_folder(hospital, monkeypatch):
+    """The checkout may have a home of its own, of make demo. Where `started` is asked for, nothing moves."""
+    monkeypatch.chdir(hospital.folder)
+
+
 @pytest.mark.slow("starts a daemon or a server")
-def test_the_ui_takes_a_contract_for_its_home(republish, hospital, started, monkeypatch):
-    monkeypatch.chdir(hospital.folder)  # the checkout may have a home of its own, of make demo
+def test_the_ui_takes_a_contract_for_its_home(republish, hospital, in_its_folder, started):
     code, _, err = republish("ui", hospital.contract, "--only", "daemon")
     assert (code, err) == (0, [])
     assert os.environ["DAGSTER_HOME"] == str(hospital.folder / "var/dagster")
