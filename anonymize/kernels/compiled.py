@@ -1,8 +1,8 @@
 """The decorator of kernels: loops that are interpreted while there is little to do, and compiled after that.
 
-To compile the loops of a first release takes fifteen seconds, and to import numba a sixth of what a release
-of three hundred people does. Interpreted, their loops take a tenth of a second. So numba is asked when a loop
-is given a long array, or once short ones took `PATIENCE` together: from then on, for all loops of a process.
+To compile the loops of a first release takes fifteen seconds. To import numba takes a sixth as long as a
+release of three hundred people. Interpreted, their loops take a tenth of a second. So numba is asked when a
+loop is given a long array, or once short ones took `PATIENCE` together: then for all loops of a process.
 What a loop answers is the same in both ways, to the last bit.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from republish.anonymize.late import on_first_call
 
 LONG = 32 * 1024
-"""Bytes of an array that it is worth to compile for: three quasi-identifiers of 1,300 people, say."""
+"""An array of more bytes is worth compiling for: three quasi-identifiers of 1,300 people, say."""
 PATIENCE = 2.0
 """Processor seconds that a process interprets loops before it asks numba."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])

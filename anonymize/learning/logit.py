@@ -144,6 +144,7 @@ def fit_sums(
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         coefficients = flat.reshape(sums.shape) / length
+        # In our own processes BLAS has one thread, so that sums are in one order.
         logs: Floats = columns @ coefficients
         top = logs.max(axis=1)
         logs -= top[:, None]

@@ -11,7 +11,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.orchestration.snapshots.validation import MEASURES, snapshot_faults
 
 MOST = 60
-"""How many times a source is read for it. What has more columns than that is asked nothing."""
+"""How many pairs of a missing column and another one are compared. Where there are more, none is."""
 
 
 def likely_names(
@@ -22,7 +22,7 @@ def likely_names(
     Parameters
     ----------
     entered
-        Rows of the source under our own column names, with some columns by other names than the contract's.
+        The first rows of the source under our own column names. It is given what the source calls columns.
     present
         The names of all columns of the source.
     """

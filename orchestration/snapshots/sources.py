@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -376,13 +376,25 @@ class _Files(Source):
         return Codes.of(self.file.contract, self.declared)
 
     def likely_names(self, present: Sequence[str]) -> Mapping[str, str]:
-        def entered(names: Mapping[str, str]) -> pl.DataFrame:
-            declared = self.declared.model_copy(update={"names": {**self.declared.names, **names}})
-            pieces = replace(self, declared=declared).pieces(FEW).pieces
-            _, *first = islice(pieces, 2)  # before the first rows is a piece without any
-            return enter(first[0].read().table, self.file.contract) if first else pl.DataFrame()
+        contract, own = self.file.contract, {"where": self.declared.of(self.release)}
 
-        return likely_names(entered, present, self.file.contract)
+        @cache
+        def first_rows() -> pl.DataFrame:
+            opened = open_file(
+                self._delivered[0], self.where, None, FEW, **_written(self.declared), codes=self.codes
+            )
+            *_, last = islice(opened.pieces, 2)  # before the first rows may be a piece without any
+            return last.read()
+
+        def entered(names: Mapping[str, str]) -> pl.DataFrame:
+            declared = self.declared.model_copy(update={**own, "names": {**self.declared.names, **names}})
+            table = first_rows()
+            wanted = [declared.names.get(name, name) for name in contract.source_columns()]
+            there = [one for one in dict.fromkeys([*wanted, *declared.where]) if one in table.columns]
+            piece = ReadPiece(table.select(exactly(*there)))
+            return enter(_as_declared(piece, contract, declared, self.where, 1).table, contract)
+
+        return likely_names(entered, present, contract)
 
     def stated(self) -> dict[str, Any]:
         return self.codes.stated()
