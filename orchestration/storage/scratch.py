@@ -11,20 +11,27 @@ from tempfile import TemporaryDirectory, gettempdir
 
 from republish.orchestration.storage.home import if_free, only_one
 
-PREFIX, LOCK = "republish-", ".lock"
+PREFIX, FILES, LOCK = "republish-", "files", ".lock"
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A temporary folder for its owner alone. Folders that killed processes left are deleted first."""
+    """A temporary folder for its owner alone. Folders that killed processes left are deleted first.
+
+    Its files come after its lock and go before it, so that who clears up finds them locked or not at all. An
+    empty folder that another process has just locked is that one's to delete.
+    """
     clear_scratch()
     with (
-        TemporaryDirectory(prefix=PREFIX) as place,
+        TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as place,
         only_one(Path(place), "a folder of temporary files", name=LOCK),
     ):
-        folder = Path(place, "files")
+        folder = Path(place, FILES)
         folder.mkdir(mode=0o700)
-        yield folder
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
 
 
 @cache
@@ -40,9 +47,9 @@ def spill_folder() -> Path:
 
 def clear_scratch() -> None:
     """Delete the temporary folders that killed processes of this user left."""
-    for lock in Path(gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
-        with suppress(FileNotFoundError):  # its process has just ended, and deleted it
-            _delete_if_left(lock.parent)
+    for files in Path(gettempdir()).glob(f"{PREFIX}*/{FILES}"):
+        with suppress(FileNotFoundError, FileExistsError):  # its process deletes it at this moment
+            _delete_if_left(files.parent)
 
 
 def _delete_if_left(place: Path) -> None:
