@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import polars as pl
@@ -20,7 +19,6 @@ from republish.orchestration.storage.parts import (
     SUFFIX,
     files_in,
     footers,
-    footers_together,
     name_in,
     part_name,
     scan_parts,
@@ -164,10 +162,10 @@ def _rows(file: Path) -> int:
     return int(scan_parts([file]).select(pl.len()).collect().item())
 
 
-def verify_release(folder: Path, known: Mapping[Path, Footer] = MappingProxyType({})) -> dict[str, Any]:
+def verify_release(folder: Path, known: Mapping[Path, Footer] | None = None) -> dict[str, Any]:
     """Check that a published folder is what its manifest says; returns the manifest.
 
-    `known` are the footers of tables, as far as they were read already.
+    `known` are the footers of its tables, if they were read already.
 
     Raises
     ------
@@ -180,6 +178,7 @@ def verify_release(folder: Path, known: Mapping[Path, Footer] = MappingProxyType
         raise PublishedFolderError(f"{folder}: has no {MANIFEST} that can be read")
     if (wrong := _more_than_a_manifest(stated)) is not None:
         raise PublishedFolderError(f"{folder / MANIFEST}: {wrong}")
+    known = footers(_tables_itself(folder)) if known is None else known
     for name, one in stated["files"].items():
         # A name is a file of this folder: with a path, or a link, a manifest could have any file read.
         for place in ((folder / name).parent, folder / name):
@@ -187,12 +186,10 @@ def verify_release(folder: Path, known: Mapping[Path, Footer] = MappingProxyType
                 raise PublishedFolderError(f"{place}: is a link, and must lie in the folder itself")
         if not (folder / name).is_file():
             raise PublishedFolderError(f"{folder / name}: is in the manifest and missing")
-        is_table = name.endswith(SUFFIX)
-        check(folder / name, "megabytes" if is_table else "text", (folder / name).stat().st_size)
-        if is_table:
-            one_footer = known.get(folder / name)
-            found = footers([folder / name]) if one_footer is None else [one_footer]
-            check_parquet(found, folder / name)
+        unit = "megabytes" if name.endswith(SUFFIX) else "text"
+        check(folder / name, unit, (folder / name).stat().st_size)
+        if (footer := known.get(folder / name)) is not None:
+            check_parquet([footer], folder / name)
         if sha256(folder / name) != one["sha256"]:
             raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
     if strangers := {name_in(folder, file) for file in files_in(folder)} - {*stated["files"], MANIFEST, SUMS}:
@@ -210,7 +207,7 @@ def verify_tables(folder: Path) -> dict[str, Any]:
     stated = verify_release(folder)
     for table, files in tables_in(folder).items():
         if len(files) > 1:  # a single file was checked with the release
-            check_parquet(footers(files), folder / table)
+            check_parquet([*footers(files).values()], folder / table)
     return stated
 
 
@@ -308,7 +305,7 @@ def verify_series(folder: Path) -> list[dict[str, Any]]:
     left out, replaced or put in another place. Or if the folder isn't that of a series.
     """
     releases = _releases_in(folder)
-    known = footers_together([file for path in releases for file in _tables_itself(path)])
+    known = footers([file for path in releases for file in _tables_itself(path)])
     manifests = [verify_release(path, known) for path in releases]
     before = None
     for number, (path, stated) in enumerate(zip(releases, manifests, strict=True), start=1):

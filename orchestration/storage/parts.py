@@ -23,19 +23,6 @@ PART = re.compile(r"part-\d{4}\.parquet", re.ASCII)
 SUFFIX = ".parquet"
 ENDINGS = (".csv", SUFFIX)
 """The endings of files that may be true tables, or another tool's."""
-FOOTER = """
-    SELECT
-        (SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL),
-        (SELECT num_rows FROM parquet_file_metadata(?)),
-        (SELECT list((rows, size) ORDER BY number) FROM (
-            SELECT
-                row_group_id AS number,
-                any_value(row_group_num_rows) AS rows,
-                any_value(row_group_bytes) AS size,
-            FROM parquet_metadata(?) GROUP BY number
-        ))
-"""
-"""How many columns and rows a file has, and of each row group its rows, and its bytes when it is unpacked."""
 FOOTERS = (
     "SELECT file_name, count(*) FROM parquet_schema(?) WHERE num_children IS NULL GROUP BY file_name",
     "SELECT file_name, num_rows FROM parquet_file_metadata(?)",
@@ -44,7 +31,7 @@ FOOTERS = (
     FROM parquet_metadata(?) GROUP BY file_name, row_group_id ORDER BY row_group_id
     """,
 )
-"""The same of many files: columns, rows, and row groups."""
+"""Columns and rows of each file, and of each row group its rows, and its bytes when it is unpacked."""
 AT_ONCE = 200
 """How many files are asked for together."""
 
@@ -107,40 +94,35 @@ def pattern_of(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path.absolute()))
 
 
-def footers(files: Sequence[Path]) -> list[Footer]:
-    """The footers of Parquet files, read by DuckDB. Files that are not Parquet are passed over."""
-    found = []
-    for file in files:
-        try:
-            asked = _connection().cursor().execute(FOOTER, [pattern_of(file)] * 3)
-            ((columns, rows, groups),) = asked.fetchall()
-        except (duckdb.Error, UnicodeError):
-            continue
-        found.append(Footer(columns, rows, groups or []))
-    return found
+def footers(files: Sequence[Path]) -> dict[Path, Footer]:
+    """The footers of Parquet files, read by DuckDB: many together take a tenth of what each by itself takes.
 
-
-def footers_together(files: Sequence[Path]) -> dict[Path, Footer]:
-    """The footers of many Parquet files, in a tenth of the time that each by itself takes.
-
-    Where one of `AT_ONCE` files can't be read, there are none of these: ask for them one by one.
+    Files that are not Parquet are passed over.
     """
     found: dict[Path, Footer] = {}
     for start in range(0, len(files), AT_ONCE):
         some = files[start : start + AT_ONCE]
-        patterns = [pattern_of(file) for file in some]
         try:
-            answers = [_connection().cursor().execute(asked, [patterns]).fetchall() for asked in FOOTERS]
-        except (duckdb.Error, UnicodeError):
-            continue
-        columns, rows, groups = dict(answers[0]), dict(answers[1]), dict[str, list[tuple[int, int]]]()
-        for name, *group in answers[2]:
-            groups.setdefault(name, []).append((group[0], group[1]))
-        for file in some:
-            name = str(file.absolute())
-            if name in columns and name in rows:
-                found[file] = Footer(columns[name], rows[name], groups.get(name, []))
+            found |= _footers_together(some)
+        except (duckdb.Error, UnicodeError):  # one of them is not Parquet
+            for file in some if len(some) > 1 else ():
+                found |= footers([file])
     return found
+
+
+def _footers_together(files: Sequence[Path]) -> dict[Path, Footer]:
+    patterns = [pattern_of(file) for file in files]
+    columns, rows, groups = (
+        _connection().cursor().execute(asked, [patterns]).fetchall() for asked in FOOTERS
+    )
+    columns_of, rows_of, groups_of = dict(columns), dict(rows), dict[str, list[tuple[int, int]]]()
+    for name, group_rows, size in groups:
+        groups_of.setdefault(name, []).append((group_rows, size))
+    return {
+        file: Footer(columns_of[name], rows_of[name], groups_of.get(name, []))
+        for file in files
+        if (name := str(file.absolute())) in columns_of and name in rows_of
+    }
 
 
 @cache

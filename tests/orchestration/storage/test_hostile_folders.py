@@ -132,9 +132,9 @@ def test_the_footers_of_all_releases_of_a_series_are_read_together(series, monke
     asked = []
     monkeypatch.setattr(manifest, "footers", lambda files: asked.append(files) or footers(files))
     assert len(verify_series(series.published_folder)) == len(series.releases)
-    assert asked == []
+    assert len(asked) == 1
     verify_release(series.published(RELEASES[0]))
-    assert asked
+    assert len(asked) == 2
 
 
 def test_what_manifests_of_earlier_versions_state_still_verifies(series):

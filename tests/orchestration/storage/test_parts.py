@@ -2,13 +2,7 @@
 
 import polars as pl
 
-from republish.orchestration.storage.parts import (
-    footers,
-    footers_together,
-    table_files,
-    table_of,
-    tables_in,
-)
+from republish.orchestration.storage.parts import footers, table_files, table_of, tables_in
 from tests.orchestration.audit.published_folders import write_parts
 
 TABLE = pl.DataFrame({"group_id": range(10), "disease": ["flu", "gastritis"] * 5})
@@ -32,15 +26,14 @@ def test_footers_of_many_files_are_those_of_each(tmp_path):
     for number, file in enumerate(files):
         table = pl.DataFrame({"a": range(number * 10), "b": range(number * 10)})
         table.write_parquet(file, row_group_size=7)
-    found = footers_together(files)
+    found = footers(files)
     assert [*found] == files
-    assert [[found[file]] for file in files] == [footers([file]) for file in files]
+    assert [{file: found[file]} for file in files] == [footers([file]) for file in files]
 
 
 def test_where_one_of_many_files_is_none_each_is_asked_for_by_itself(tmp_path):
     good, bad = tmp_path / "good.parquet", tmp_path / "bad.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(good)
     bad.write_text("no Parquet")
-    assert footers_together([good, bad]) == {}
-    assert footers_together([]) == {}
-    assert len(footers([good, bad])) == 1
+    assert [*footers([good, bad])] == [good]
+    assert footers([bad]) == footers([]) == {}
