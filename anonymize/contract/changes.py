@@ -47,8 +47,7 @@ def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
     """The words under `accept` that accept nothing, with their keys and the nearest words that there are."""
     names = [attribute.name for _, attribute in contract.attributes()]
     parts = [f"{name}.{part}" for name in names for part in ("kind", "min_width", "order")]
-    of_people = (*contract.attributes(), *contract.sensitive_columns())
-    parts += [f"{column.name}.missing" for _, column in of_people]
+    parts += [f"{column.name}.missing" for _, column in contract.all_columns()]
     parameters = [name for name in type(contract.principle).model_fields if name != "name"]
     whole = ["columns"] if not isinstance(contract, Schema) else ["sensitive.values"]
     known = [*MEASURES, *whole, *parameters, *names, *parts]

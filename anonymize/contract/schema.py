@@ -53,6 +53,11 @@ class Table(Declaration):
         for position, column in enumerate(columns):
             yield VALUE if len(columns) == 1 else value_column(position), column
 
+    def all_columns(self) -> Iterator[tuple[str, QuasiIdentifier | Column | Sensitive]]:
+        """Each attribute and each sensitive column, with our name of it."""
+        yield from self.attributes()
+        yield from self.sensitive_columns()
+
     def source_columns(self) -> list[str]:
         """The publisher's names of the columns that a source is to have: those of the identifier first."""
         others = (name for column, name in self.column_names().items() if column != IDENTIFIER)

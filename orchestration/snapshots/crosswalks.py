@@ -7,8 +7,7 @@ anybody looks at it. So signatures, ledgers and what is forgotten go on, and not
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,10 +19,9 @@ from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.snapshots.files import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from republish.orchestration.contracts.contract_file import ContractFile
-    from republish.orchestration.snapshots.sources import Piece, Pieces, Rows
 
 COLUMNS = ("old", "new")
 """The columns of such a file: each person's identifier before, and from that release on; of an identifier of
@@ -128,23 +126,6 @@ def _read(file: ContractFile, date: str, name: str) -> pl.DataFrame:
     if merged := changes.filter(changes["new"].is_duplicated())["new"].n_unique():
         raise SnapshotError(f"{where}: {merged:,} new identifiers were several old ones: {MERGED}")
     return changes.filter(pl.col("old") != pl.col("new"))
-
-
-def as_known(pieces: Pieces, file: ContractFile, release: str, where: str) -> Pieces:
-    """The pieces of a snapshot with everybody under their first identifier."""
-    changes = crosswalk(file, release)
-    if changes is None:
-        return pieces
-    column = file.contract.identifier
-    translated: Iterable[Piece] = (
-        replace(piece, read=partial(_translated, piece, changes, column, where)) for piece in pieces.pieces
-    )
-    return replace(pieces, pieces=list(translated) if pieces.is_anywhere else translated)
-
-
-def _translated(piece: Piece, changes: Crosswalk, column: str, where: str) -> Rows:
-    rows = piece.read()
-    return replace(rows, table=under_first_identifiers(rows.table, changes, column, where))
 
 
 def under_first_identifiers(

@@ -53,7 +53,7 @@ class Codes:
     @classmethod
     def of(cls, schema: Table, source: FileSource) -> Codes:
         """How a contract has the codes of its source read."""
-        columns = [one for _, one in (*schema.attributes(), *schema.sensitive_columns())]
+        columns = [one for _, one in schema.all_columns()]
         named = [
             one
             for one in columns
@@ -236,7 +236,7 @@ def together(stated: Iterable[Labels]) -> dict[str, dict[str, str]]:
 def labels_declared(labels: Labels, schema: Table) -> dict[str, dict[str, str]]:
     """The labels of codes that a contract declares, by column: no others are published."""
     found: dict[str, dict[str, str]] = {}
-    for _, one in (*schema.attributes(), *schema.sensitive_columns()):
+    for _, one in schema.all_columns():
         own = labels.get(one.name, {})
         if isinstance(one, NumberAttribute):
             low, high = one.domain

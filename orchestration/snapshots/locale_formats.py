@@ -50,7 +50,7 @@ def plainly(table: pl.DataFrame, schema: Table, source: Dialect) -> pl.DataFrame
     """
     table = table.with_columns(_in_their_zones(table, schema, source))
     texts = {
-        name: read_bounds(text, _read(text, kind, written), written.bounds or {}).alias(name)
+        name: read_bounds(text, read_plainly(text, kind, written), written.bounds or {}).alias(name)
         for name, text, kind, written in _texts(table, schema, source)
     }
     return table.with_columns(*texts.values(), *_typed(table, schema, source, texts))
@@ -111,7 +111,7 @@ def _typed(
         if written.null_values and name in table.columns and name not in texts:
             column, words = entries(table, name), pl.Series(written.null_values)
             kind = "date" if column.dtype.is_temporal() else "number"
-            nothing = says_nothing(column, _read(words, kind, written).to_list())
+            nothing = says_nothing(column, read_plainly(words, kind, written).to_list())
             kept = column.zip_with(~nothing.fill_null(value=False), pl.Series([None], dtype=column.dtype))
             yield kept.alias(name)
 
@@ -155,13 +155,13 @@ def proposals(values: pl.Series, kind: str, no_values: Sequence[str] = ()) -> li
     ways = [
         written.model_dump(exclude_none=True)
         for written in ways_to_read(values, kind)
-        if (_read(values, kind, written) != values).any()
+        if (read_plainly(values, kind, written) != values).any()
     ]
     is_word = values.str.strip_chars().str.to_lowercase().is_in(no_values) & (values != UNREADABLE)
     if not ways and is_word.any() and not is_word.all():
         words, others = {"null_values": sorted(values.filter(is_word).unique())}, values.filter(~is_word)
         plain = Written(decimal=".") if kind == "number" else Written(date_format="%Y-%m-%d")
-        if not (_read(others, kind, plain) == UNREADABLE).any():
+        if not (read_plainly(others, kind, plain) == UNREADABLE).any():
             ways = [words]
         else:
             ways = [words | written.model_dump(exclude_none=True) for written in ways_to_read(others, kind)]
@@ -176,7 +176,7 @@ def ways_to_read(values: pl.Series, kind: str) -> list[Written]:
     found = [
         written
         for written in (NUMBERS if kind == "number" else DATES)
-        if not (_read(values, kind, written) == UNREADABLE).any()
+        if not (read_plainly(values, kind, written) == UNREADABLE).any()
     ]
     simple = {written.decimal for written in found if written.thousands is None}
     return [
@@ -186,12 +186,7 @@ def ways_to_read(values: pl.Series, kind: str) -> list[Written]:
     ]
 
 
-def read_plainly(values: pl.Series, kind: str, written: Written) -> pl.Series:
-    """Text that is written in such a way, as our own programs write numbers and dates."""
-    return _read(values, kind, written)
-
-
-def _read(text: pl.Series, kind: str | None, written: Written) -> pl.Series:
+def read_plainly(text: pl.Series, kind: str | None, written: Written) -> pl.Series:
     """A column with its numbers and dates plainly written, `UNREADABLE` where they are not as declared."""
     if kind == "number" and (written.decimal or written.thousands):
         return _numbers(text, written)

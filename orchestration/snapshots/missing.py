@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -9,7 +10,6 @@ import polars as pl
 
 from republish.anonymize.columns import IDENTIFIER, exactly
 from republish.anonymize.contract import CategoryAttribute, Table
-from republish.anonymize.contract.attributes import QuasiIdentifier
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.contract.sensitive import Sensitive
 from republish.anonymize.errors import as_data
@@ -27,7 +27,7 @@ class Settled(NamedTuple):
 
 def settle_missing(people: pl.DataFrame, schema: Table) -> Settled:
     """Leave out, or label, people without a value; `people` is as `conform` has made it."""
-    columns = dict(_columns(schema))
+    columns = dict(schema.all_columns())
     rules = {ours: one for ours, one in columns.items() if one.missing == "leave_out"}
     reasons = [pl.when(exactly(ours).is_null()).then(pl.lit(one.name)) for ours, one in rules.items()]
     without = people.select(IDENTIFIER, column=pl.coalesce(*reasons, pl.lit(None, pl.String)))
@@ -47,11 +47,7 @@ def counted_by_column(left_out: pl.DataFrame) -> dict[str, int]:
 
 def counted_of_all(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """How many people of several parts of a snapshot are left out, by column."""
-    counted: dict[str, int] = {}
-    for part in parts:
-        for column, people in part.items():
-            counted[column] = counted.get(column, 0) + people
-    return dict(sorted(counted.items()))
+    return dict(sorted(sum(map(Counter, parts), Counter[str]()).items()))
 
 
 def in_words(left_out: Mapping[str, int], counted: str) -> str:
@@ -59,8 +55,3 @@ def in_words(left_out: Mapping[str, int], counted: str) -> str:
     by_column = ", ".join(f"{number:,} of {as_data(column)}" for column, number in left_out.items())
     number = sum(left_out.values())
     return f"{number:,} {counted} are left out for want of a value: {by_column}" if left_out else ""
-
-
-def _columns(schema: Table) -> Iterable[tuple[str, QuasiIdentifier | Sensitive]]:
-    yield from schema.attributes()
-    yield from schema.sensitive_columns()

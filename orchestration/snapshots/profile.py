@@ -50,8 +50,7 @@ def _shown(column: pl.Series, ours: str, schema: Table) -> tuple[str, ...]:
 
 def _publishes_missing(ours: str, schema: Table) -> bool:
     """Whether a missing value of a column is a label of its own."""
-    columns = (*schema.attributes(), *schema.sensitive_columns())
-    return any(one.publishes_missing for column, one in columns if column == ours)
+    return any(one.publishes_missing for column, one in schema.all_columns() if column == ours)
 
 
 def _ends(present: pl.Series, attribute: Any) -> tuple[str, str]:

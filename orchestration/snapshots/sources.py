@@ -23,7 +23,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.anonymize.people.values import by_own_names
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
-from republish.orchestration.snapshots.crosswalks import as_known
+from republish.orchestration.snapshots.crosswalks import crosswalk, under_first_identifiers
 from republish.orchestration.snapshots.databases import answer_mark, ask, has_row, place_of
 from republish.orchestration.snapshots.files import (
     OpenedFile,
@@ -160,8 +160,9 @@ def _under_names(source: pl.DataFrame, schema: Table) -> dict[tuple[str, str], i
 
 def _renamed(schema: Table) -> dict[str, Mapping[str, str]]:
     """The values that the source calls otherwise by now, by our name of their column."""
-    columns = (*schema.attributes(), *schema.sensitive_columns())
-    return {column: renamed for column, one in columns if (renamed := getattr(one, "renamed", {}))}
+    return {
+        column: renamed for column, one in schema.all_columns() if (renamed := getattr(one, "renamed", {}))
+    }
 
 
 def _merged(counts: Mapping[tuple[str, str], int], schema: Table) -> list[str]:
@@ -232,12 +233,22 @@ class Pieces:
     is_anywhere: bool = False
     """Whether any process can read them, in any order: that sees the files."""
 
+    def each(self, changed: Callable[[pl.DataFrame], pl.DataFrame]) -> Pieces:
+        """The same with the rows of each changed when it is read."""
+        pieces = (replace(one, read=partial(_changed, one, changed)) for one in self.pieces)
+        return replace(self, pieces=list(pieces) if self.is_anywhere else pieces)
+
     def whole(self, where: str) -> pl.DataFrame:
         """All rows as one table. Raises LimitError if they are too many."""
         read = within_limit((piece.read() for piece in self.pieces), where)
         refuse_ambiguous_numbers([one.ambiguous_numbers for one in read])
         table = _in_common_types([one.table for one in read], where)
         return with_numerics(table, [one.numerics for one in read])
+
+
+def _changed(piece: Piece, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Rows:
+    rows = piece.read()
+    return replace(rows, table=change(rows.table))
 
 
 @dataclass(frozen=True)
@@ -284,8 +295,11 @@ class Source(ABC):
 
         Raises SnapshotError if it is missing or can't be read: at once, or when a piece is asked for.
         """
-        joined = with_identifiers(self._pieces(rows), self.file.contract, self.where)
-        return as_known(joined, self.file, self.release, self.where)
+        where, identifier = self.where, self.file.contract.identifier
+        joined = partial(with_identifier, identifier=identifier, where=where)
+        changes = crosswalk(self.file, self.release)
+        known = partial(under_first_identifiers, changes=changes, column=identifier, where=where)
+        return self._pieces(rows).each(joined).each(known)
 
     @abstractmethod
     def _pieces(self, rows: int | None) -> Pieces:
@@ -496,25 +510,13 @@ def read_as_declared(
 ) -> tuple[pl.DataFrame, list[str]]:
     """The schema's columns that a file has, read as the source is written, and the names of all."""
     whole = _open_ended(source).model_copy(update={"where": {}})
-    pieces = with_identifiers(file_pieces([file], where, schema, whole), schema, where)
+    joined = partial(with_identifier, identifier=schema.identifier, where=where)
+    pieces = file_pieces([file], where, schema, whole).each(joined)
     return pieces.whole(where), pieces.present
 
 
 def _open_ended(source: FileSource) -> FileSource:
     return source.model_copy(update={"final_newline": False})
-
-
-def with_identifiers(pieces: Pieces, schema: Table, where: str) -> Pieces:
-    """The pieces of a snapshot with the identifier that several columns make together, if they do."""
-    if len(columns_of_identifier(schema.identifier)) == 1:
-        return pieces
-    joined = (replace(one, read=partial(_joined, one, schema.identifier, where)) for one in pieces.pieces)
-    return replace(pieces, pieces=list(joined) if pieces.is_anywhere else joined)
-
-
-def _joined(piece: Piece, identifier: str, where: str) -> Rows:
-    rows = piece.read()
-    return replace(rows, table=with_identifier(rows.table, identifier, where))
 
 
 def with_identifier(table: pl.DataFrame, identifier: str, where: str) -> pl.DataFrame:
