@@ -72,13 +72,21 @@ def _alike(file: Path, is_name: bool, before: str, written: str, after: str) -> 
 
 def _date(text: str, written: str) -> dt.date | None:
     try:
-        parts = written.replace(QUARTER, "%m")
-        date = dt.datetime.strptime(text, parts).date()  # noqa: DTZ007 - a date has no zone
-        if QUARTER in written:
-            date = date.replace(month=3 * date.month - 2)
+        date = first_day(text, written)
     except ValueError:
         return None
     return date if date.year in YEARS and write_date(date, written) == text else None
+
+
+def first_day(time: str, form: str) -> dt.date:
+    """The first day of a time, written in the codes of `write_date`. Raises ValueError if there is none."""
+    if form == "%y":
+        year = int(time)
+        return dt.date(year + (1900 if year > dt.datetime.now(dt.UTC).year % 100 else 2000), 1, 1)
+    if "%V" in form:  # a week begins on Monday
+        time, form = f"{time} 1", f"{form} %u"
+    day = dt.datetime.strptime(time, form.replace(QUARTER, "%m")).date()  # noqa: DTZ007 - a day has no zone
+    return day.replace(month=3 * day.month - 2) if QUARTER in form else day
 
 
 def named_nearly_alike(file: Path, taken: Collection[Path]) -> list[str]:

@@ -78,7 +78,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         _quasi_identifier,
         product=product,
         release=release,
-        is_series=found.cron is not None or len(found.releases) > 1,
+        is_series=found.is_series,
     )
     declared, more = [of(one) for one in roles.quasi_identifiers], [of(one) for one in roles.more]
     sensitive = _sensitive(roles.sensitive, not_sensitive, product=product, has_several=roles.has_several)

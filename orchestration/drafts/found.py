@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -77,11 +77,11 @@ class FoundTable:
     """Where the contract is to lie: paths begin there."""
     source: Mapping[str, Any]
     """The keys of `source`, but for how numbers and dates are written."""
+    tables: Mapping[str, pl.DataFrame]
+    """The snapshots that were looked at, by release."""
+    columns: tuple[Column, ...]
     releases: tuple[str, ...]
     """The dates of the snapshots that are there."""
-    columns: tuple[Column, ...]
-    unique: tuple[str, ...]
-    """The names of columns that have another value in each row, in each file."""
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Keys of `source` that change with a release."""
     cron: str | None = None
@@ -89,10 +89,27 @@ class FoundTable:
     """Sentences on what a publisher has to know."""
     person: str | None = None
     """Of a panel, the column by which people are found again."""
-    heights: tuple[int, ...] = ()
-    """How many rows each snapshot has, in their order."""
-    are_unique: Callable[[Sequence[str]], bool] = lambda _names: False
-    """Whether columns of these names have, together, other values in each row of each file."""
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """How many rows each snapshot has, in their order."""
+        return tuple(table.height for table in self.tables.values())
+
+    @cached_property
+    def unique(self) -> tuple[str, ...]:
+        """The names of columns that have another value in each row, in each file."""
+        return tuple(one.name for one in self.columns if self.are_unique([one.name]))
+
+    def are_unique(self, names: Sequence[str]) -> bool:
+        """Whether columns have, together, other values in each row of each file, and none is missing."""
+        return all(
+            all(
+                name in table.columns and not table[name].dtype.is_nested() and not table[name].has_nulls()
+                for name in names
+            )
+            and table.select(exactly(*names)).n_unique() == table.height
+            for table in self.tables.values()
+        )
 
     @property
     def is_series(self) -> bool:
@@ -148,19 +165,16 @@ def in_files(file: Path) -> FoundTable:
     columns = _columns(tables, labels, codes.values())
     if dated is None:
         return _of_one_file(file, panel, tables, columns, said, remarks)
-    cron = schedule_of(tuple(files))
     return FoundTable(
         dated.name or dated.folder.resolve().name,
         dated.folder,
         {"path": dated.path, **said},
-        tuple(files),
+        tables,
         columns,
-        _unique(tables),
+        tuple(files),
         sources,
-        cron,
+        schedule_of(tuple(files)),
         tuple(remarks),
-        heights=_heights(tables),
-        are_unique=partial(_are_unique, tables),
     )
 
 
@@ -179,14 +193,12 @@ def _of_one_file(
         file.name.partition(".")[0],
         file.parent,
         {"path": file.name, **rows, **said},
-        tuple(tables),
+        tables,
         columns,
-        _unique(tables),
+        tuple(tables),
         cron=None if panel is None else schedule_of(tuple(tables)),
         remarks=(note, *remarks),
         person=None if panel is None else panel.person,
-        heights=_heights(tables),
-        are_unique=partial(_are_unique, tables),
     )
 
 
@@ -256,12 +268,10 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
         name or "people",
         folder,
         {"dsn": dsn, "query": query},
-        (release,),
+        tables,
         _columns(tables),
-        _unique(tables),
+        (release,),
         remarks=tuple(remarks),
-        heights=_heights(tables),
-        are_unique=partial(_are_unique, tables),
     )
 
 
@@ -300,13 +310,12 @@ def _first_of(folder: Path) -> Path:
 
 
 def _refuse_title(names: Sequence[str], file: Path) -> None:
-    """Raise SnapshotError if most columns have no name: a title stands above these, probably."""
-    unnamed = sum(not name.strip() or name.startswith(UNNAMED) for name in names)
+    """Raise SnapshotError if most columns of a sheet have no name: a title stands above these, probably."""
+    unnamed = sum(name.startswith(UNNAMED) for name in names)
     if unnamed * 2 > len(names):
-        ways = "or write the contract by hand, and header_row under source" if file.suffix == ".xlsx" else ""
         raise SnapshotError(
             f"{file}: {unnamed} of the {len(names)} columns have no name in the first row: if that is a"
-            f" title, take it out {ways}".rstrip()
+            " title, take it out or write the contract by hand, and header_row under source"
         )
 
 
@@ -402,27 +411,6 @@ def _columns(
 
 def _is_constant(values: pl.Series) -> bool:
     return not values.dtype.is_nested() and values.n_unique() - values.has_nulls() < 2
-
-
-def _heights(tables: Mapping[str, pl.DataFrame]) -> tuple[int, ...]:
-    return tuple(table.height for table in tables.values())
-
-
-def _unique(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
-    first, *_ = tables.values()
-    return tuple(name for name in first.columns if _are_unique(tables, [name]))
-
-
-def _are_unique(tables: Mapping[str, pl.DataFrame], names: Sequence[str]) -> bool:
-    """Whether columns have, together, other values in each row of each table, and each has all of its own."""
-    return all(
-        all(
-            name in table.columns and not table[name].dtype.is_nested() and not table[name].has_nulls()
-            for name in names
-        )
-        and table.select(exactly(*names)).n_unique() == table.height
-        for table in tables.values()
-    )
 
 
 def common_written(columns: Sequence[Column]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

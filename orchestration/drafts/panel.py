@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from dataclasses import dataclass
 
 import polars as pl
 
 from republish.anonymize.columns import entries, exactly
-from republish.anonymize.contract.source import QUARTER, write_date
+from republish.anonymize.contract.source import write_date
+from republish.orchestration.drafts.dates import first_day
 from republish.orchestration.snapshots.rows_of_release import as_text
 
 FORMS = {
@@ -77,7 +77,7 @@ def panel_of(table: pl.DataFrame) -> Panel | None:
         persons = [name for name in flat if name != column and _are_carried(table, times, name)]
         if not persons:
             continue
-        dates = {_first_day(time, form).isoformat(): time for time in found}
+        dates = {first_day(time, form).isoformat(): time for time in found}
         if len(dates) == len(found):
             tables = {date: table.filter(times == dates[date]) for date in sorted(dates)}
             return Panel(column, form, max(persons, key=lambda name: table[name].n_unique()), tables)
@@ -90,20 +90,9 @@ def _is_written(times: pl.Series, form: str, column: str) -> bool:
     if not times.str.contains(FORMS[form]).all():
         return False
     try:
-        return all(write_date(_first_day(time, form), form) == time for time in times)
+        return all(write_date(first_day(time, form), form) == time for time in times)
     except ValueError:
         return False
-
-
-def _first_day(time: str, form: str) -> dt.date:
-    """The first day of a time. Raises ValueError if there is none such."""
-    if form == "%y":
-        year = int(time)
-        return dt.date(year + (1900 if year > dt.datetime.now(dt.UTC).year % 100 else 2000), 1, 1)
-    if "%V" in form:  # a week begins on Monday
-        time, form = f"{time} 1", f"{form} %u"
-    day = dt.datetime.strptime(time, form.replace(QUARTER, "%m")).date()  # noqa: DTZ007 - a day has no zone
-    return day.replace(month=3 * day.month - 2) if QUARTER in form else day
 
 
 def _are_carried(table: pl.DataFrame, times: pl.Series, name: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import combinations
 import polars as pl
 
 from republish.anonymize.columns import least_of, most_of
-from republish.orchestration.drafts.columns import FEW_LABELS, Column
+from republish.orchestration.drafts.columns import FEW_LABELS, NEARLY_ALL, Column
 from republish.orchestration.drafts.domains import is_too_large
 from republish.orchestration.snapshots.determined import determines
 from republish.orchestration.snapshots.moved import lasts
@@ -78,8 +78,6 @@ A_YEAR = r"(^|\D)(19|20)\d\d(\D|$)"
 """What a time has: 2024-W05, Q1 2024, March 2024."""
 IN_A_FAMILY = re.compile("rac|ethni")
 """Names of what lasts of a person, and is the same of those whom they live with."""
-NEARLY_ALL = 0.95
-"""The share of rows in which something is so, with a few mistakes."""
 
 
 @dataclass(frozen=True)
