@@ -58,21 +58,16 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
 def _left_out_gaps(material: Material) -> list[Gap]:
     """People whom the releases of each series leave out for want of a value, by its column."""
     contract, left_out = material.contract, material.reading.left_out
-    columns = [*contract.attributes(), *contract.sensitive_columns()]
-    names = [one.name for _, one in columns if one.missing == "leave_out"]
+    names = [one.name for _, one in contract.all_columns() if one.missing == "leave_out"]
     sensitive = [one.name for _, one in contract.sensitive_columns()]
     gaps = []
     for series, name in product(material.series, names):
         people = sum(left_out.get(release.name, {}).get(name, 0) for release in series.releases)
+        whom, one = ("rows that", "row") if has_several_rows(contract) else ("people whom", "person")
         what = (
-            f"{{}} people whom releases leave out because {braced(name)} is missing (a person counts in"
-            " each of them)"
+            f"{{}} {whom} releases leave out because {braced(name)} is missing (a {one} counts in each of"
+            " them)"
         )
-        if has_several_rows(contract):
-            what = (
-                f"{{}} rows that releases leave out because {braced(name)} is missing (a row counts in each"
-                " of them)"
-            )
         if people or name in sensitive:
             gaps.append(Gap(what, LEFT_OUT, (people,), series.name))
     return gaps
@@ -125,23 +120,14 @@ def _silent_gaps(series: AttackedSeries) -> list[Gap]:
 
 
 def _word_gaps(series: AttackedSeries) -> list[Gap]:
-    releases = len(series.releases)
-    words = Counter(why for one in series.releases if (why := one.words_not_compared) is not None)
-    bytes_ = Counter(why for one in series.releases if (why := one.bytes_not_compared) is not None)
+    not_compared = {
+        "titles, descriptions and terms in the texts": [one.words_not_compared for one in series.releases],
+        "bytes between the rows in the tables": [one.bytes_not_compared for one in series.releases],
+    }
     return [
-        Gap(
-            f"titles, descriptions and terms in the texts of {some} of {releases} releases",
-            why,
-            series=series.name,
-        )
-        for why, some in words.items()
-    ] + [
-        Gap(
-            f"bytes between the rows in the tables of {some} of {releases} releases",
-            why,
-            series=series.name,
-        )
-        for why, some in bytes_.items()
+        Gap(f"{what} of {some} of {len(series.releases)} releases", why, series=series.name)
+        for what, each in not_compared.items()
+        for why, some in Counter(filter(None, each)).items()
     ]
 
 

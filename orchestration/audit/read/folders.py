@@ -73,6 +73,12 @@ class ReleaseFiles:
         """Everything in it."""
         return [self.path] if self.path.is_file() else [p for p in files_in(self.path) if p.is_file()]
 
+    @property
+    def series(self) -> tuple[Any, Any]:
+        """Product and series, as its manifest states them."""
+        stated = self.manifest or {}
+        return stated.get("product"), stated.get("series")
+
     def name_of(self, file: Path) -> str:
         """What one of them is called in it."""
         return file.name if self.path == file else name_in(self.path, file)
@@ -112,12 +118,21 @@ class Reading:
     cells: dict[Path, Cells] = field(default_factory=dict)
     """What is counted of the cells of each file of another tool."""
     linked: dict[Path, list[Path]] = field(default_factory=dict)
-    """By private folder, those in it that have linkages: it is looked through once, not for each release."""
+    """What `linked_in` has found, by private folder: it is looked through once, not for each release."""
 
     def note_columns(self, table: pl.DataFrame, used: Iterable[str]) -> None:
         """Remember which columns of a published table are looked at."""
         self.used |= dict.fromkeys(used)
         self.ignored |= dict.fromkeys(name for name in table.columns if name not in self.used)
+
+    def linked_in(self, private: Path) -> list[Path]:
+        """The folders of releases, below the private one, that have linkages, of their own or of shards."""
+        if private not in self.linked:
+            above = (file.parent for file in private.glob("**/linkage.parquet"))
+            self.linked[private] = sorted(
+                {one.parent if one.name.startswith("shard-") else one for one in above}
+            )
+        return self.linked[private]
 
     def note(self, path: Path, rows: int | None = None) -> None:
         """Remember a file by its hash."""
@@ -176,10 +191,10 @@ def _in_chains(series: Iterable[PublishedSeries]) -> list[PublishedSeries]:
     placed: list[PublishedSeries] = []
     waiting = list(series)
     while waiting:
-        known = {_of_series(one): one for one in placed}
+        known = {one.releases[0].series: one for one in placed}
         ready = [one for one in waiting if (former := _superseded(one)) is None or former in known]
         if not ready:
-            product, name = _superseded(waiting[0]) or _of_series(waiting[0])
+            product, name = _superseded(waiting[0]) or waiting[0].releases[0].series
             folder = waiting[0].releases[0].path.parent
             raise PublishedFolderError(
                 f"{folder}: goes on from series {name} of {product}, and people who were published there keep"
@@ -191,16 +206,10 @@ def _in_chains(series: Iterable[PublishedSeries]) -> list[PublishedSeries]:
     return placed
 
 
-def _of_series(series: PublishedSeries) -> tuple[Any, Any]:
-    """Product and series as its first release's manifest states them."""
-    manifest = series.releases[0].manifest or {}
-    return manifest.get("product"), manifest.get("series")
-
-
 def _superseded(series: PublishedSeries) -> tuple[Any, str] | None:
     """Product and name of the series that this one says it goes on from."""
     name = (series.releases[0].manifest or {}).get("supersedes")
-    return (_of_series(series)[0], name) if isinstance(name, str) else None
+    return (series.releases[0].series[0], name) if isinstance(name, str) else None
 
 
 def format_of(release: ReleaseFiles, contract: Product, foreign: Foreign | None) -> Format:
@@ -491,15 +500,10 @@ def shard_linkages(
 def _linked_folder(folder: Path, series: str, release: str, reading: Reading) -> Path:
     """Where the linkage of a release is, or the folders of its shards."""
     tail = Path(series).name
-    if folder not in reading.linked:
-        above = (file.parent for file in folder.glob("**/linkage.parquet"))
-        reading.linked[folder] = sorted(
-            {one.parent if one.name.startswith("shard-") else one for one in above}
-        )
     # Another series' linkage would be worse than none.
     places = [
         place
-        for place in reading.linked[folder]
+        for place in reading.linked_in(folder)
         if place.name == release and (place.parent.name == tail or place.parent == folder)
     ]
     if len(places) > 1 and (product := Path(series).parent.name):
@@ -613,10 +617,8 @@ def _ordered(releases: list[ReleaseFiles]) -> list[ReleaseFiles]:
 
 
 def _series_name(folder: Path, releases: list[ReleaseFiles]) -> str:
-    manifest = releases[0].manifest or {}
-    if all(isinstance(manifest.get(part), str) for part in ("product", "series")):
-        return f"{manifest['product']}/{manifest['series']}"
-    return folder.name
+    stated = releases[0].series
+    return "/".join(stated) if all(isinstance(part, str) for part in stated) else folder.name
 
 
 def _read_table(file: Path, written: Dialect = PLAIN) -> pl.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from republish.orchestration.audit.read.folders import PublishedSeries, ReleaseF
 from republish.orchestration.audit.read.material import Material
 from republish.orchestration.storage.manifest import BESIDE, MANIFEST
 from republish.orchestration.storage.parts import table_of
-from republish.orchestration.storage.store import sha256
+from republish.orchestration.storage.store import read_json, sha256
 
 
 def chain_finding(series: PublishedSeries, number: int, material: Material) -> pl.DataFrame | None:
@@ -57,8 +56,8 @@ def chain_finding(series: PublishedSeries, number: int, material: Material) -> p
         "previous": sha256(before) if before is not None and before.is_file() else None,
     }
     first = folders[0] / MANIFEST
-    origin = _of_series(release.manifest) if not first.is_file() else _of_series(_manifest(first))
-    holds = _of_series(release.manifest) == origin and all(
+    origin = ReleaseFiles(folders[0].name, folders[0], read_json(first)) if first.is_file() else release
+    holds = release.series == origin.series and all(
         _is_same(release.manifest.get(part), told) for part, told in follows.items()
     )
     names = [folder.name for folder in folders]
@@ -75,7 +74,7 @@ def _made(series: PublishedSeries, material: Material) -> set[str]:
     own = Path(series.name)
     return {
         place.name
-        for place in material.linked
+        for place in (material.reading.linked_in(material.private) if material.private else ())
         if place.parent == material.private
         or (place.parent.name == own.name and place.parents[1].name == own.parent.name)
     }
@@ -147,15 +146,3 @@ def held_back(release: ReleaseFiles) -> int:
 def _is_same(stated: Any, found: Any) -> bool:
     """Whether they are equal and of one type: in JSON, true is not 1."""
     return type(stated) is type(found) and stated == found
-
-
-def _of_series(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
-    return manifest.get("product"), manifest.get("series")
-
-
-def _manifest(file: Path) -> Mapping[str, Any]:
-    try:
-        read = json.loads(file.read_text())
-    except (OSError, ValueError):
-        return {}
-    return read if isinstance(read, dict) else {}

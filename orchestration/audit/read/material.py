@@ -24,7 +24,6 @@ from republish.orchestration.audit.read.folders import (
 )
 from republish.orchestration.audit.read.foreign import Foreign
 from republish.orchestration.contracts.contract_file import ContractFile
-from republish.orchestration.series.release_record import LINKAGE
 from republish.orchestration.series.shards import shard_name
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.manifest import MANIFEST
@@ -86,14 +85,6 @@ class Material:
         forms = {_form(name) for name in given}
         there = {file.name for file in self.truth.iterdir()}
         return sorted(name for name in there - given if _form(name) in forms)
-
-    @cached_property
-    def linked(self) -> set[Path]:
-        """The folders, below the private one, of releases whose linkage is there."""
-        files = [] if self.private is None else self.private.glob(f"**/{LINKAGE}")
-        return {
-            file.parent.parent if file.parent.name.startswith("shard-") else file.parent for file in files
-        }
 
     def file_of(self, release: ReleaseFiles) -> ContractFile:
         """The contract with the columns that a release has."""

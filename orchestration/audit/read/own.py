@@ -37,7 +37,7 @@ def why_no_groups(home: Home, series: Iterable[PublishedSeries]) -> str | None:
     """Why the private folder of a home can't say who is in which group of these releases; None if it can."""
     for one in series:
         for release in one.releases:
-            product, name = _series_of(release)
+            product, name = map(str, release.series)
             if not _forgotten(home, product, name).is_empty():
                 return "people were forgotten, and their groups with them"
             if not _files(home.private(product, name) / release.name, "linkage.parquet"):
@@ -51,7 +51,7 @@ def read_own_truth(home: Home, file: ContractFile, release: ReleaseFiles, readin
     It is the one that was kept when the release was made. If it is gone, or people were forgotten, it is what
     the source has now, without those who were not to be in the release.
     """
-    contract, (product, series) = file.contract, _series_of(release)
+    contract, (product, series) = file.contract, map(str, release.series)
     folder, gone = home.private(product, series) / release.name, _forgotten(home, product, series)
     files, stated = _files(folder, PEOPLE), read_json(folder / KEPT) or {}
     if gone.is_empty() and files and stated.get("columns") == contract.column_names():
@@ -67,11 +67,6 @@ def read_own_truth(home: Home, file: ContractFile, release: ReleaseFiles, readin
         return people.filter(~comparable(home, people[IDENTIFIER]).is_in(never["person"].implode()))
 
     return read_truth(file, release.name, contract, reading, those_in)
-
-
-def _series_of(release: ReleaseFiles) -> tuple[str, str]:
-    manifest = release.manifest or {}
-    return str(manifest.get("product")), str(manifest.get("series"))
 
 
 def _forgotten(home: Home, product: str, series: str) -> pl.DataFrame:

@@ -34,8 +34,7 @@ def audited_releases(material: Material) -> list[dict[str, Any]]:
     releases = []
     for series in material.series:
         for release in series.releases:
-            manifest = release.manifest or {}
-            named = f"{manifest.get('product')}/{manifest.get('series')}"
+            named = "/".join(map(str, release.series))
             files = [file for file in release.files if release.manifest is None or file.name == MANIFEST]
             releases.append(
                 {
