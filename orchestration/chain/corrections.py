@@ -10,7 +10,7 @@ from republish.anonymize.errors import SnapshotError
 from republish.anonymize.spelling import identifier_forms
 from republish.orchestration.chain.snapshot import Snapshot
 from republish.orchestration.series.shards import Shard, shard_numbers
-from republish.orchestration.snapshots.crosswalks import crosswalk, under_first_identifiers
+from republish.orchestration.snapshots.crosswalks import Crosswalk, under_first_identifiers
 from republish.orchestration.snapshots.files import read_file
 from republish.orchestration.snapshots.sources import with_identifier
 
@@ -18,7 +18,9 @@ COLUMN = "column"
 """The column of such a file that names the column of a wrong value; its other one is the identifier's."""
 
 
-def corrections_of(shard: Shard, release: str, before: Snapshot | None, now: Snapshot) -> pl.Series | None:
+def corrections_of(
+    shard: Shard, release: str, before: Snapshot | None, now: Snapshot, known: Crosswalk | None
+) -> pl.Series | None:
     """Pseudonyms of people whose sensitive value was wrong so far; None if nothing is corrected.
 
     Parameters
@@ -28,6 +30,8 @@ def corrections_of(shard: Shard, release: str, before: Snapshot | None, now: Sna
     before, now
         The shard's snapshots of the release before and of this one. All values that the file names are the
         right ones in this one, and other ones than before, of people who are in both.
+    known
+        The changes of identifiers up to the release.
 
     Raises
     ------
@@ -52,7 +56,6 @@ def corrections_of(shard: Shard, release: str, before: Snapshot | None, now: Sna
     if {*names} != {*needed}:
         raise SnapshotError(f"{where}: its columns must be {' and '.join(needed)}")
     table = with_identifier(table, contract.identifier, where)
-    known = crosswalk(series.file, release)
     table = under_first_identifiers(table, known, contract.identifier, where)
     ours = {theirs: own for own, theirs in now.columns.items() if own != IDENTIFIER}
     if unknown := set(table[COLUMN].cast(pl.String)) - ours.keys():

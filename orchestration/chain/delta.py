@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -42,7 +43,7 @@ from republish.orchestration.series.lock import locked_for
 from republish.orchestration.series.predecessor import Predecessor, predecessor_of
 from republish.orchestration.series.series import Series
 from republish.orchestration.series.shards import ShardJob, jobs_of
-from republish.orchestration.snapshots.crosswalks import crosswalk
+from republish.orchestration.snapshots.crosswalks import Crosswalk, crosswalk
 from republish.orchestration.snapshots.identifiers import (
     all_but_one_character,
     changed_form,
@@ -200,7 +201,8 @@ def compare(series: Series, release: str, predecessor: Predecessor, folder: Path
             f"{gone / PEOPLE}: is not there, and {series.name} {release} has to be compared with it. Put it"
             " back from a copy"
         )
-    parts = list(the_engine().run(compare_shard, jobs, most_people(series, folder)))
+    work = partial(compare_shard, crosswalk(series.file, release))
+    parts = list(the_engine().run(work, jobs, most_people(series, folder)))
     changed = changed_labels(series, release, predecessor, folder)
     earlier = (read_json(predecessor.folder / ELSEWHERE) if predecessor.folder else None) or {}
     figures, evidence = beside_expected(parts, series.contract, release, changed, earlier)
@@ -310,14 +312,14 @@ def _merged(parts: Sequence[Compared]) -> pl.DataFrame:
     return suspected_renamings(_of_all(parts, "labels"))
 
 
-def compare_shard(job: ShardJob) -> Compared:
+def compare_shard(known: Crosswalk | None, job: ShardJob) -> Compared:
     """Compare the snapshots of one shard, and keep the changes."""
     before, now = _snapshots(job)
     series = job.shard.series
-    if before is not None and (known := crosswalk(series.file, job.release)) is not None:
+    if before is not None and known is not None:
         known.refuse_taken(before.table[IDENTIFIER], f"{series.name} {job.release}")
     changes = changes_between(before, now)
-    if (corrected := corrections_of(job.shard, job.release, before, now)) is not None:
+    if (corrected := corrections_of(job.shard, job.release, before, now, known)) is not None:
         changes = changes.with_columns(pl.col(PSEUDONYM).is_in(corrected.implode()).alias(CORRECTED))
     write_working_table(job.own / UNJUDGED, changes)
     return compare_people(before, now, changes, job.shard.contract)

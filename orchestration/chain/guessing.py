@@ -14,8 +14,7 @@ from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.measures.guessing import Clues, Guesses, guess_values
 from republish.anonymize.columns import PSEUDONYM
 from republish.anonymize.contract import Product, Schema
-from republish.anonymize.formats.format import Tables
-from republish.anonymize.formats.published import Published, knowledge_table
+from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principles import principle_of
 
@@ -28,20 +27,11 @@ def guessed(
 ) -> Guesses | None:
     """What is guessed right of T(n), with the `clues` of the releases before; None if nobody is in it."""
     assert isinstance(contract, Schema)
-    _, published, known = as_read(candidate, people, contract)
+    release_format = principle_of(contract).format(contract)
+    published = release_format.read(release_format.internal(candidate.published, contract), contract)
+    known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
     hosts = candidate.linkage.rename({PSEUDONYM: "person"})
     return guess_values(known, published, contract, hosts, clues)
-
-
-def as_read(
-    candidate: Candidate, people: pl.DataFrame, contract: Product
-) -> tuple[Tables, Published, pl.DataFrame]:
-    """A candidate as its tables and as groups, and the truth of it."""
-    assert isinstance(contract, Schema)
-    release_format = principle_of(contract).format(contract)
-    tables = release_format.internal(candidate.published, contract)
-    known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
-    return tables, release_format.read(tables, contract), known
 
 
 def without_clues(knowledge: Knowledge | None) -> tuple[Knowledge | None, Clues | None]:

@@ -299,21 +299,15 @@ def _what(file: Path) -> str:
     return WHAT.get(file.stem, "what the next release is built on, by pseudonym")
 
 
-def _period(many: int, unit: str) -> str:
-    words = {
-        "year": "1 year" if many == 1 else f"{many} years",
-        "month": "1 month" if many == 1 else f"{many} months",
-        "day": "1 day" if many == 1 else f"{many} days",
-    }
-    return words[unit]
-
-
 def _until(contract: Product | None, *, is_needed: bool) -> str:
     goes_on = "as long as the series goes on"
     if contract is None:
         return goes_on if is_needed else "as the contract of that series says"
     rule = contract.retention
-    absent = rule and f"until you have been absent for {_period(*rule.period)}"
+    absent = None
+    if rule is not None:
+        many, unit = rule.period
+        absent = f"until you have been absent for {many} {unit}{'' if many == 1 else 's'}"
     if is_needed:
         return absent if absent and rule and rule.never_again else goes_on
     if contract.keep_private == "all":

@@ -206,7 +206,10 @@ def _restate(kept: _Kept, root: Path) -> None:
     """
     asked, place = kept.asked, kept.asked.place
     before = asked.terms.get("supersedes")
-    former = None if before is None else _last(place.other(before))
+    former = None
+    if before is not None:
+        gone_on = place.other(before)
+        former = gone_on.private(gone_on.releases[-1])
     for release in asked.releases:
         folder, staged = asked.folder / release, root / place.series / release
         taken = _restate_snapshot(folder, staged)
@@ -246,11 +249,6 @@ def _restate_snapshot(folder: Path, staged: Path) -> dict[str, Any] | None:
     taken |= {name: part for name, part in stated_of_all(now).items() if name in ("people", "sha256")}
     write_json(staged / KEPT, taken)
     return taken
-
-
-def _last(place: Place) -> Path:
-    """The working files of a series' last release."""
-    return place.private(place.releases[-1])
 
 
 def _digest(folder: Path, root: Path, name: str, stated: str) -> str:

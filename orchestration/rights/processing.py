@@ -71,24 +71,21 @@ def record(series: Series, date: str) -> dict[str, Any]:
 
 def _columns(series: Series) -> list[dict[str, Any]]:
     contract = series.contract
-    listed = [
-        {"name": one.name, "role": contract.ROLE, "description": one.description}
-        for _, one in contract.attributes()
+    sensitive = [one for _, one in contract.sensitive_columns()]
+    return [
+        {
+            "name": one.name,
+            "role": "sensitive" if one in sensitive else contract.ROLE,
+            "description": one.description,
+        }
+        for _, one in contract.all_columns()
     ]
-    sensitive = (one for _, one in contract.sensitive_columns())
-    return listed + [
-        {"name": one.name, "role": "sensitive", "description": one.description} for one in sensitive
-    ]
-
-
-def _published(series: Series) -> list[str]:
-    return series.releases
 
 
 def _releases(series: Series) -> list[dict[str, Any]]:
     """Each release, with what its contract declares otherwise than that of the release before."""
     listed, before = [], dict[str, Any]()
-    for name in _published(series):
+    for name in series.releases:
         stated, committed = verify(series, name), series.record(name)
         # Of working files that were deleted, the manifest is left.
         declared = {**(committed.declared if committed else {}), "principle": stated["principle"]}

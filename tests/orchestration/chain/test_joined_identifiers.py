@@ -176,7 +176,7 @@ def test_corrections_name_both_columns(households, tmp_path):
     parts.with_columns(column=pl.lit("disease")).write_csv(households.folder / "wrong.csv")
     households.declare(identifier=COLUMNS, corrections={SECOND: "wrong.csv"})
     (shard,) = shards_of(households.series(tmp_path / "home"))
-    assert set(corrections_of(shard, SECOND, before, now)) == set(changed["pseudonym"])
+    assert set(corrections_of(shard, SECOND, before, now, None)) == set(changed["pseudonym"])
 
 
 @pytest.mark.slow("makes and audits releases")
