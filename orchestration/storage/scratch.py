@@ -41,8 +41,9 @@ def spill_folder() -> Path:
     It is deleted when the process ends; one that was killed leaves it to the next (`clear_scratch`).
     """
     ends = ExitStack()
-    atexit.register(ends.close)
-    return ends.enter_context(scratch_folder())
+    folder = ends.enter_context(scratch_folder())
+    atexit.register(ends.close)  # it runs before what was registered earlier: that would delete the folder
+    return folder
 
 
 def clear_scratch() -> None:
