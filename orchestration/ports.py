@@ -18,9 +18,5 @@ def refuse_taken(port: int) -> None:
             raise PortTaken(
                 f"--port: Dagster can't listen on 127.0.0.1:{port}: {reason}. If republish ui is running"
                 f" already, open http://127.0.0.1:{port}; else choose another port: republish ui --port"
-                f" {_another(port)}"
+                f" {port + 1 if port < 65535 else port - 1}"
             ) from None
-
-
-def _another(port: int) -> int:
-    return port + 1 if port < 65535 else port - 1

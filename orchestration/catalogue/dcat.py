@@ -111,16 +111,16 @@ def _distribution(entry: Entry, name: str) -> dict[str, Any]:
         "dcat:mediaType": {"@id": PARQUET, "@type": "dct:MediaType"},
         "spdx:checksum": {"@type": "spdx:Checksum", **digest},
         **({"dct:license": {"@id": licence, "@type": "dct:LicenseDocument"}} if licence else {}),
-        **({"dct:rights": _rights(entry.licence)} if entry.licence and not licence else {}),
+        **(
+            {"dct:rights": {"@type": "dct:RightsStatement", "rdfs:label": entry.licence}}
+            if entry.licence and not licence
+            else {}
+        ),
     }
 
 
 def _words(entry: Entry) -> dict[str, Any]:
     return {"dct:title": entry.title, "dct:description": entry.description}
-
-
-def _rights(licence: str) -> dict[str, Any]:
-    return {"@type": "dct:RightsStatement", "rdfs:label": licence}
 
 
 def _publisher(entry: Entry) -> dict[str, Any]:

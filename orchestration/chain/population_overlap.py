@@ -139,7 +139,7 @@ def _fault(series: Series, other: OtherProduct, shared: int | None) -> str | Non
         return None
     apart = [] if given_away or may_be_joined else [EACH_BY_ITSELF]
     accepted = [SEPARATE_READERS, *apart, OTHER_PEOPLE]
-    declared = _declared(series, other)
+    declared = contract.same_people.get(other.name) or other.declared_of(contract.product)
     if declared in accepted:
         return None
     ways = [f"write same_people: {{{other.name}: {way}}} ({MEANS[way]})" for way in accepted]
@@ -162,11 +162,6 @@ def _in_both(series: Series, other: OtherProduct, shared: int | None) -> str:
     if shared is None:
         return f"nobody can tell who of {series.name} is in {whom}: its working files are gone or damaged"
     return f"{shared:,} people of {series.name} are in releases of {whom}, too"
-
-
-def _declared(series: Series, other: OtherProduct) -> str | None:
-    """The contract's declaration of another product, or else the other one's of it."""
-    return series.contract.same_people.get(other.name) or other.declared_of(series.contract.product)
 
 
 def people_of(place: Place) -> pl.DataFrame | None:

@@ -1,6 +1,6 @@
 """The assets of a product: snapshot -> delta -> (memory, release, counterfeits, audit) -> publication."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import dagster as dg
 
@@ -214,10 +214,14 @@ def _publication(described: Series) -> Step:
             "files": len(publication.manifest["files"]),
             "releases_before": publication.manifest["n"] - 1,
         }
+        found = (
+            f"{figures['files']} files have the SHA-256 that the manifest states, and the manifest follows"
+            f" {figures['releases_before']} earlier ones."
+        )
         return Done(
             says="published" if publication.is_new else "is published as it was",
             metadata={PUBLICATION: metadata.of_publication(series, release, publication)},
-            verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures, found=_chain(figures)),),
+            verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures, found=found),),
         )
 
     description = "The published folder: a fact, once and for all."
@@ -226,12 +230,4 @@ def _publication(described: Series) -> Step:
         assets=(_spec(described, PUBLICATION, description, {"parquet"}),),
         checks=(CheckOn(PUBLICATION, CHAIN_CHECK, "Every published file is what its manifest says."),),
         work=work,
-    )
-
-
-def _chain(figures: Mapping[str, int]) -> str:
-    """The verdict on a published folder, in words."""
-    return (
-        f"{figures['files']} files have the SHA-256 that the manifest states, and the manifest follows"
-        f" {figures['releases_before']} earlier ones."
     )

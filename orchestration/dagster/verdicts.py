@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
@@ -84,13 +83,9 @@ def metadata_of(verdict: Verdict) -> dict[str, Any]:
     if verdict.broken:
         shown["broken promises"] = dg.MetadataValue.md("\n".join(f"- {one}" for one in verdict.broken))
     if verdict.table:
-        shown["evidence"] = dg.MetadataValue.table([dg.TableRecord(_row(row)) for row in verdict.table])
+        rows = [{COLUMNS.get(name, name): _entry(one) for name, one in row.items()} for row in verdict.table]
+        shown["evidence"] = dg.MetadataValue.table([dg.TableRecord(row) for row in rows])
     return shown
-
-
-def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of evidence as a reader knows it; what there is none of is an empty entry."""
-    return {COLUMNS.get(name, name): _entry(entry) for name, entry in row.items()}
 
 
 def _entry(entry: Any) -> Any:

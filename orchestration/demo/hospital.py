@@ -64,7 +64,8 @@ def make_demo(home: Path) -> Path:
     """
     folder = private_folder(home / "demo")
     for name in (CONTRACT.name, *load_contract(CONTRACT).hierarchies):
-        _copy(CONTRACT.parent / name, folder / name)
+        if not (folder / name).exists():
+            write_copy(folder / name, CONTRACT.parent / name)
     write_hospital(folder / SNAPSHOTS)
     return folder / CONTRACT.name
 
@@ -190,9 +191,3 @@ def _snapshot(
         .select("patient_id", "age", "zipcode", "sex", "birthplace", "disease")
         .sort("patient_id")
     )
-
-
-def _copy(original: Path, copy: Path) -> None:
-    """Copy a file, whole or not at all, unless there is one."""
-    if not copy.exists():
-        write_copy(copy, original)

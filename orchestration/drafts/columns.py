@@ -27,6 +27,7 @@ LONGEST_LABEL = 80
 CODE = r"^[A-Za-z]{0,2}\d[\w.\-/]{1,8}$"
 """A code of a classification, or of a place: `I10.90`, `04109`."""
 FEWEST_IN_A_CODE = 3
+YEARS_OF_PEOPLE = (1850, 2150)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +179,11 @@ def _as_numbers_or_dates(name: str, text: pl.Series, rows: int, words: tuple[str
     dates = ways_to_read(text, "date") if bool(text.str.contains(r"^\d.{5,}$").all()) else []
     if dates:
         plain = [read_plainly(text, "date", one).str.to_date("%Y-%m-%d") for one in dates]
-        likely = [one for one, read in zip(dates, plain, strict=True) if _are_years_of_people(read)]
+        likely = [
+            one
+            for one, read in zip(dates, plain, strict=True)
+            if read.dt.year().is_between(*YEARS_OF_PEOPLE).all()
+        ]
         if likely:
             chosen, *others = likely
             said = " or ".join(str(one.date_format) for one in others)
@@ -200,11 +205,6 @@ def _as_numbers_or_dates(name: str, text: pl.Series, rows: int, words: tuple[str
         unsure = f"numbers can be read with {said} as well" if said else ""
         return Column(name, "number", _whole_if_all_are(read), rows, words, ways[0], unsure)
     return None
-
-
-def _are_years_of_people(dates: pl.Series) -> bool:
-    years = dates.dt.year()
-    return bool(years.is_between(1850, 2150).all())
 
 
 def _is_code_with_zeros(text: pl.Series) -> bool:

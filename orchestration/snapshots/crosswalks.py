@@ -139,8 +139,13 @@ def under_first_identifiers(
     if changes is None or column not in table.columns:
         return table
     identifiers = entries(table, column)
+    if identifiers.dtype == pl.Null:
+        return table
     if not (isinstance(identifiers.dtype, pl.String | pl.Categorical) or identifiers.dtype.is_integer()):
-        return table if identifiers.dtype == pl.Null else _refuse_type(column, where)
+        raise SnapshotError(
+            f"{where}: {column}: the contract's identifiers are of people who are known by text or whole"
+            " numbers: write them so in the source"
+        )
     old = identifiers.cast(pl.String).is_in(changes.given_up.implode()).sum()
     if old:
         raise SnapshotError(
@@ -149,13 +154,6 @@ def under_first_identifiers(
             " its date too early, or was a number given to somebody else? Then write that person's otherwise"
         )
     return table.with_columns(changes.first_of(identifiers).alias(column))
-
-
-def _refuse_type(column: str, where: str) -> pl.DataFrame:
-    raise SnapshotError(
-        f"{where}: {column}: the contract's identifiers are of people who are known by text or whole numbers:"
-        " write them so in the source"
-    )
 
 
 def asked_for(file: ContractFile, identifiers: Sequence[str]) -> list[str]:

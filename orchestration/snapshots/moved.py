@@ -177,10 +177,6 @@ def _exchanged(people: pl.DataFrame, names: Sequence[str], are_exchanged: pl.Exp
     return int(number) if values >= FEWEST_VALUES else 0
 
 
-def _are_many(people: pl.DataFrame, names: Sequence[str], are_exchanged: pl.Expr) -> bool:
-    return _exchanged(people, names, are_exchanged) > UNLIKELY_MOST * people.height
-
-
 def labels_moved(
     people: pl.DataFrame, before: pl.DataFrame, now: pl.DataFrame, contract: Product
 ) -> pl.DataFrame:
@@ -276,7 +272,8 @@ def _changed_places(people: pl.DataFrame, columns: Sequence[str], contract: Prod
     """A question, where values of nearly all who moved are another column's, or another row's."""
     for pair, are_exchanged in _exchanges(people, contract).items():
         if {*pair} <= {*columns} and (
-            _is_so(people, are_exchanged) or _are_many(people, pair, are_exchanged)
+            _is_so(people, are_exchanged)
+            or _exchanged(people, pair, are_exchanged) > UNLIKELY_MOST * people.height
         ):
             if len(pair) == 1:
                 return "day and month have changed places: are dates read in another order?"

@@ -48,7 +48,11 @@ def sqlite_answer(file: Path, query: str, around: str, release: str) -> Generato
     """
     asked, given = around.replace("{query}", query), {"release": release}
     place = f"{file.resolve().as_uri()}?mode=ro"
-    with _of_sqlite(), closing(_connect(place)) as connection:
+    with (
+        _of_sqlite(),
+        # Another thread may read its rows than the one that asked for them.
+        closing(sqlite3.connect(place, uri=True, timeout=PATIENCE, check_same_thread=False)) as connection,
+    ):
         connection.execute("BEGIN")  # what is looked at, and what is read, is the same
         connection.set_authorizer(_may_read)
         with closing(connection.execute(asked, given)) as answer:
@@ -63,11 +67,6 @@ def sqlite_answer(file: Path, query: str, around: str, release: str) -> Generato
                 yield pa.record_batch(
                     [pa.array(_plain(kind, values), kind) for kind, values in columns], schema
                 )
-
-
-def _connect(place: str) -> sqlite3.Connection:
-    """A connection that another thread may read on, one at a time: whoever reads rows need not have asked."""
-    return sqlite3.connect(place, uri=True, timeout=PATIENCE, check_same_thread=False)
 
 
 def _may_read(action: int, *_: object) -> int:

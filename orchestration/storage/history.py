@@ -117,7 +117,7 @@ class History:
                 if os.strerror(number) in str(error):
                     raise HomeError(f"{no_room(self.file, number)}: what is published is untouched") from None
             raise HomeError(
-                f"{self.file}: can't be read or written: {_first_line(error)}. What is published is"
+                f"{self.file}: can't be read or written: {str(error).splitlines()[0]}. What is published is"
                 " untouched, and this is an index of it: if it is damaged, move it away, and the next command"
                 " that works on a series enters its releases again"
             ) from None
@@ -170,7 +170,3 @@ def _open(file: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
                 file.chmod(0o600)
                 for_the_group(file)
             return connection
-
-
-def _first_line(error: duckdb.Error) -> str:
-    return str(error).splitlines()[0]

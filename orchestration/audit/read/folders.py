@@ -170,7 +170,7 @@ def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[Publ
         sorted(found, key=lambda release: str(release.path.parent)), key=lambda release: release.path.parent
     )
     series = [
-        PublishedSeries(_series_name(folder, rows := list(group)), _ordered(rows))
+        PublishedSeries(_series_name(folder, rows := sorted(group, key=lambda one: one.name)), rows)
         for folder, group in by_series
     ]
     names = [one.name for one in series]
@@ -609,11 +609,6 @@ def _is_series(folder: Path) -> bool:
 
 def _is_release(folder: Path) -> bool:
     return is_release(folder) or any(table_files(folder, table) for table in MAIN_TABLES)
-
-
-def _ordered(releases: list[ReleaseFiles]) -> list[ReleaseFiles]:
-    """By name: what manifests say of their places is for the audit to check."""
-    return sorted(releases, key=lambda release: release.name)
 
 
 def _series_name(folder: Path, releases: list[ReleaseFiles]) -> str:

@@ -95,12 +95,10 @@ def _row(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 def _leading(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The rows of the promise that matters most: the first one about people that has a figure."""
     with_figure = [row for row in rows if row["found"] is not None]
-    first = next((row for row in with_figure if row["of_people"] and row["bound"]), None)
-    return [row for row in with_figure if first and _is_of(row, first)]
-
-
-def _is_of(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(row[name] == other[name] for name in ("series", "promise"))
+    first = next(
+        ((row["series"], row["promise"]) for row in with_figure if row["of_people"] and row["bound"]), None
+    )
+    return [row for row in with_figure if (row["series"], row["promise"]) == first]
 
 
 def _series(series: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
