@@ -36,8 +36,7 @@ L counting just those people, which is one of the cuts that release k was made f
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import maximum_flow
+import scipy
 
 from republish.anonymize.arrays import Ints
 
@@ -71,6 +70,8 @@ def cuts_between(
         (head, tail, weight),
     ]
     start, end, room = (np.concatenate(part) for part in zip(*arcs, strict=True))
-    network = coo_array((room.astype(np.int32), (start, end)), shape=(sink + 1, sink + 1)).tocsr()
-    entered = maximum_flow(network, source, sink).flow[[source]].toarray()[0]
+    network = scipy.sparse.coo_array(
+        (room.astype(np.int32), (start, end)), shape=(sink + 1, sink + 1)
+    ).tocsr()
+    entered = scipy.sparse.csgraph.maximum_flow(network, source, sink).flow[[source]].toarray()[0]
     return np.asarray(entered[entry], np.int64)

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.buckets.limits import Step
@@ -38,10 +39,7 @@ from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
 from republish.anonymize.kernels.distinct import distinct_combinations
 from republish.anonymize.kernels.heaviest import heaviest_edges
-from republish.anonymize.late import on_first_call
 from republish.anonymize.people.values import positions
-
-linear_sum_assignment = on_first_call("scipy.optimize", "linear_sum_assignment")
 
 FORBIDDEN = -1e9
 """The weight of a pair that nobody has."""
@@ -212,7 +210,7 @@ class _Pairs(NamedTuple):
         weight[row, column] = REQUIRED * required[self.part[edges]].sum(axis=1) + self.preferred[edges]
         number = np.full((rows, columns), -1)
         number[row, column] = edges
-        left, right = linear_sum_assignment(weight, maximize=True)
+        left, right = scipy.optimize.linear_sum_assignment(weight, maximize=True)
         if weight[left, right].min() < 0:
             return None
         real = (left < rows) & (right < columns)

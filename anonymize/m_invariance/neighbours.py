@@ -11,15 +11,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.buckets.assign import RegionalDemand
 from republish.anonymize.buckets.counts import NOBODY, Demand, Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division
-from republish.anonymize.late import on_first_call
 from republish.anonymize.m_invariance.regions import Regions, cut
-
-linear_sum_assignment = on_first_call("scipy.optimize", "linear_sum_assignment")
 
 SMALLEST = 80
 """People of T(n) in the smallest cells, about."""
@@ -113,7 +111,7 @@ def from_the_neighbourhood(
             part = places[begin : begin + TOGETHER]
             gain = worth(present[rows], wanted[rows], cells.extent)
             gain = gain[np.searchsorted(rows, part)][:, coming[:CONSIDERED]]
-            _, taken = linear_sum_assignment(gain, maximize=True)
+            _, taken = scipy.optimize.linear_sum_assignment(gain, maximize=True)
             filled.append((part, coming[taken]))
             np.add.at(present, filled[-1], 1)
             coming = np.delete(coming, taken)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from republish.anonymize.arrays import Ints
 
@@ -21,5 +20,5 @@ def minimal_partition(images: Ints) -> Ints:
     """
     size, degree = images.shape
     ends = np.arange(size + 1) * degree
-    joined = csr_array((np.ones(images.size, bool), images.ravel(), ends), shape=(size, size))
-    return np.asarray(connected_components(joined, directed=False)[1], np.int64)
+    joined = scipy.sparse.csr_array((np.ones(images.size, bool), images.ravel(), ends), shape=(size, size))
+    return np.asarray(scipy.sparse.csgraph.connected_components(joined, directed=False)[1], np.int64)
