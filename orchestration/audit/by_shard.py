@@ -18,7 +18,7 @@ from republish.anonymize.attack.input import prepare_tables
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.measures.presence import Presence
 from republish.anonymize.columns import VALUE
-from republish.anonymize.contract import Schema
+from republish.anonymize.contract import Product, Schema
 from republish.anonymize.errors import SnapshotError
 from republish.anonymize.formats.published import GROUP
 from republish.anonymize.promise.attacked import ReleaseAttack, attack_tables
@@ -28,12 +28,11 @@ from republish.orchestration.audit.read.folders import (
     PublishedSeries,
     Reading,
     ReleaseFiles,
-    format_of,
     read_linked,
     shard_linkages,
 )
 from republish.orchestration.audit.read.manifests import held_back
-from republish.orchestration.audit.read.material import Material, ShardFiles
+from republish.orchestration.audit.read.material import Material, ShardFiles, Turn
 from republish.orchestration.audit.series import (
     LINKAGE,
     PEOPLE,
@@ -81,10 +80,10 @@ def attack_by_shard(material: Material, seconds: float) -> Generator[str, None, 
         for series in material.series:
             wholes.append([])
             last: list[AttackedRelease] = []
-            for number, release in enumerate(series.releases, start=1):
-                yield f"{series.name} {release.name}: dividing it into {shards} shards"
-                with named(release.path):
-                    whole, domain = _divide(material, series, number, folder, domain, last)
+            for turn in material.turns(series):
+                yield f"{series.name} {turn.release.name}: dividing it into {shards} shards"
+                with named(turn.release.path):
+                    whole, domain = _divide(turn, folder, domain, last)
                 last = [whole.release]
                 wholes[-1].append(whole._replace(release=whole.release.without_clues()))
         assert domain is not None
@@ -157,29 +156,30 @@ def _reduced(series: AttackedSeries, *, is_needed: bool) -> AttackedSeries:
 
 
 def _divide(
-    material: Material,
-    series: PublishedSeries,
-    number: int,
-    folder: Path,
-    domain: pl.Series | None,
-    before: Sequence[AttackedRelease],
+    turn: Turn, folder: Path, domain: pl.Series | None, before: Sequence[AttackedRelease]
 ) -> tuple[_Whole, pl.Series]:
     """Write what each shard has of a release, and look at the whole; with the sensitive values so far."""
-    release = series.releases[number - 1]
-    contract = material.contract_of(release)
-    release_format = format_of(release, contract, None)
-    files = shard_linkages(_private(material), series.name, release.name, contract, material.reading)
-    tables, people = read_tables(material, release, release_format, domain)
-    linkages = [read_linked(file, contract, material.reading) for file in files]
+    release = turn.release
+    tables, people = read_tables(turn, domain)
+    linkages = _linkages(turn.material, turn.contract, turn.series.name, release)
     places = [
-        private_folder(_place(folder, material, series, release.name, shard))
-        for shard in range(contract.shards)
+        private_folder(_place(folder, turn.material, turn.series, release.name, shard))
+        for shard in range(len(linkages))
     ]
-    _divide_people(places, people, linkages, release, material, _other_linkages(material, series, number))
+    _divide_people(places, people, linkages, turn)
     _divide_tables(places, tables, linkages)
     read = Read(tables, people, pl.concat(linkages), held_back(release))
-    whole, domain = _look_at(material, series, number, read, domain, before)
+    whole, domain = _look_at(turn, read, domain, before)
     return _Whole(whole, max(linkage.height for linkage in linkages)), domain
+
+
+def _linkages(
+    material: Material, contract: Product, series: str, release: ReleaseFiles
+) -> list[pl.DataFrame]:
+    """The linkage of each shard in a release, under the names of a contract."""
+    assert material.private is not None
+    files = shard_linkages(material.private, series, release.name, contract, material.reading)
+    return [read_linked(file, contract, material.reading) for file in files]
 
 
 def _place(folder: Path, material: Material, series: PublishedSeries, release: str, shard: int = 0) -> Path:
@@ -187,33 +187,24 @@ def _place(folder: Path, material: Material, series: PublishedSeries, release: s
     return ShardFiles(folder, shard, pl.DataFrame()).of(material.series.index(series), release)
 
 
-def _private(material: Material) -> Path:
-    assert material.private is not None
-    return material.private
-
-
 def _divide_people(
-    places: Sequence[Path],
-    people: pl.DataFrame,
-    linkages: Sequence[pl.DataFrame],
-    release: ReleaseFiles,
-    material: Material,
-    others: Iterable[Sequence[pl.DataFrame]],
+    places: Sequence[Path], people: pl.DataFrame, linkages: Sequence[pl.DataFrame], turn: Turn
 ) -> None:
     """The truth of each shard, in its order; people who are held back are where other releases have them.
 
     People who are in no release at all are in the first one's.
     """
+    release = turn.release
     everybody = pl.concat([linkage.select("person") for linkage in linkages])
     absent = people.join(everybody, on="person", how="anti", maintain_order="left")
     if absent.height > held_back(release):
         raise SnapshotError(
-            f"{material.private}: the linkages of {release.name} lack {absent.height:,} of the"
+            f"{turn.material.private}: the linkages of {release.name} lack {absent.height:,} of the"
             f" {people.height:,} people in its truth, and {held_back(release):,} are held back. Give the"
             " private folder of this series, and the truth that it was made of; without --private the"
             " whole table is attacked"
         )
-    waiting = _placed(absent, len(places), others)
+    waiting = _placed(absent, len(places), _other_linkages(turn))
     for at, (place, linkage) in enumerate(zip(places, linkages, strict=True)):
         own = people.join(linkage, on="person", how="semi", maintain_order="left")
         write_table(place / PEOPLE, pl.concat([own, waiting[at]]))
@@ -234,15 +225,13 @@ def _placed(
     return [pl.concat([found[0], absent]), *found[1:]]
 
 
-def _other_linkages(
-    material: Material, series: PublishedSeries, number: int
-) -> Iterator[Sequence[pl.DataFrame]]:
+def _other_linkages(turn: Turn) -> Iterator[Sequence[pl.DataFrame]]:
     """The linkages of each shard in other releases of a series, those before first; read when asked for."""
+    material, series = turn.material, turn.series
     before = [(one.name, release) for one in _chain(series)[:-1] for release in one.releases]
     own = [(series.name, release) for release in series.releases]
-    for name, release in [*reversed(before + own[: number - 1]), *own[number:]]:
-        files = shard_linkages(_private(material), name, release.name, material.contract, material.reading)
-        yield [read_linked(file, material.contract, material.reading) for file in files]
+    for name, release in [*reversed(before + own[: turn.number - 1]), *own[turn.number :]]:
+        yield _linkages(material, material.contract, name, release)
 
 
 def _divide_tables(
@@ -260,22 +249,14 @@ def _divide_tables(
 
 
 def _look_at(
-    material: Material,
-    series: PublishedSeries,
-    number: int,
-    read: Read,
-    domain: pl.Series | None,
-    before: Sequence[AttackedRelease],
+    turn: Turn, read: Read, domain: pl.Series | None, before: Sequence[AttackedRelease]
 ) -> tuple[AttackedRelease, pl.Series]:
     """What the whole release shows: its tables and files, what it is worth, and what groups teach."""
-    release = series.releases[number - 1]
-    contract = material.contract_of(release)
-    release_format, schema = format_of(release, contract, None), contract.table_schema
+    schema = turn.contract.table_schema
     assert isinstance(schema, Schema)
-    seen, domain = prepare_tables(schema, release_format, read.tables, read.people, domain)
+    seen, domain = prepare_tables(schema, turn.format, read.tables, read.people, domain)
     found = ReleaseAttack(attack_tables(seen), (), Knowledge())
-    whole = attacked_release(found, material, series, number, read)
-    whole = as_a_whole(whole, material, series, number, read, before)
+    whole = as_a_whole(attacked_release(found, turn, read), turn, read, before)
     return replace(whole, groups=None), domain
 
 

@@ -90,7 +90,7 @@ def _shard_gaps(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
 
 def _column_gap(material: Material, series: PublishedSeries) -> Gap | None:
     """Releases that are read by other columns than the contract's, on the word of their data packages."""
-    own = [material.contract_of(release) for release in series.releases]
+    own = [turn.contract for turn in material.turns(series)]
     some = sum(
         [*one.attributes()] != [*material.contract.attributes()]
         or one.sensitive != material.contract.sensitive

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,7 +23,6 @@ from republish.anonymize.formats import Format
 from republish.anonymize.formats.published import GROUP, knowledge_table, with_fewer_columns
 from republish.anonymize.people.renaming import moves
 from republish.anonymize.principles import principle_of, publisher_of
-from republish.anonymize.promise import Promise
 from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.anonymize.promise.attacked import attack as attack_one
 from republish.anonymize.promise.registry import kinds_of
@@ -33,16 +31,13 @@ from republish.anonymize.utility.usefulness import Usefulness, usefulness
 from republish.anonymize.utility.views import view_usefulness
 from republish.orchestration.audit.findings import AttackedRelease, AttackedSeries, Groups
 from republish.orchestration.audit.read.folders import (
-    PublishedSeries,
-    ReleaseFiles,
-    format_of,
     metadata_finding,
     read_linkage,
     read_release,
     read_truth,
 )
 from republish.orchestration.audit.read.manifests import chain_finding, claims_finding, held_back
-from republish.orchestration.audit.read.material import Material, promises_of
+from republish.orchestration.audit.read.material import Material, Turn
 from republish.orchestration.audit.read.own import read_own_truth
 from republish.orchestration.audit.read.texts import compare_texts
 from republish.orchestration.audit.same_names import compare_names
@@ -72,20 +67,17 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
         placed: list[tuple[str, Any]] = []
         before = attacked[series.before.name] if series.before else None
         knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
-        for number, _ in enumerate(series.releases, start=1):
-            yield f"{series.name} {series.releases[number - 1].name}"
-            with named(series.releases[number - 1].path):
-                releases.append(_attack_release(material, series, number, knowledge, seconds, releases[-1:]))
+        for turn in material.turns(series):
+            yield f"{series.name} {turn.release.name}"
+            with named(turn.release.path):
+                releases.append(_attack_release(turn, knowledge, seconds, releases[-1:]))
             knowledge = releases[-1].attack.knowledge
-            places = [*material.contract_of(series.releases[number - 1]).attributes()]
+            places = [*turn.contract.attributes()]
             ever = _with_places(ever if places == placed else [], releases[-1].groups)
             placed = places
             # What was carried over is only kept once.
-            if number > 1:
-                contract = material.contract_of(series.releases[number - 1])
-                releases[-1] = _beside_the_one_before(
-                    releases[-2], releases[-1], material, contract, series.name
-                )
+            if turn.number > 1:
+                releases[-1] = _beside_the_one_before(releases[-2], releases[-1], turn)
                 releases[-2] = _forget(releases[-2])
         releases = [one.without_clues() for one in releases]
         yield f"{series.name}: who has the same value as whom"
@@ -95,32 +87,24 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
             _equivalences(knowledge, seconds),
             presence=_presence(releases[-1], ever),
             before=before,
-            promised=_judged_by(material, series, len(series.releases)),
+            promised=turn.promises,
         )
         yield f"{series.name}: who can have which value"
-        attacked[series.name] = _all_releases(one, material, series)
+        attacked[series.name] = _all_releases(one, turn)
         domain = knowledge.domain
     return list(attacked.values())
 
 
 def _attack_release(
-    material: Material,
-    series: PublishedSeries,
-    number: int,
-    knowledge: Knowledge,
-    seconds: float,
-    before: Sequence[AttackedRelease],
+    turn: Turn, knowledge: Knowledge, seconds: float, before: Sequence[AttackedRelease]
 ) -> AttackedRelease:
-    release = series.releases[number - 1]
-    contract = material.contract_of(release)
-    release_format = format_of(release, contract, material.foreign)
-    read = _read(material, series, release, release_format, knowledge)
+    material, contract, read = turn.material, turn.contract, _read(turn, knowledge)
     found = attack_one(
         contract.table_schema,
-        release_format,
+        turn.format,
         read.tables,
         read.people,
-        _judged_by(material, series, number),
+        turn.promises,
         knowledge,
         linkage=read.linkage,
         held_back=read.held_back,
@@ -129,22 +113,18 @@ def _attack_release(
         seconds=seconds,
         publish=None if material.foreign else publisher_of(contract),
     )
-    attacked = attacked_release(found, material, series, number, read)
+    attacked = attacked_release(found, turn, read)
     if (groups := attacked.groups) is not None and len(groups.known) <= MOST_PEOPLE:
         choices = choices_of(groups.known, groups.published, groups.schema.sensitive, read.linkage)
         attacked = replace(attacked, seen=choices)
-    return attacked if material.shard else as_a_whole(attacked, material, series, number, read, before)
+    return attacked if material.shard else as_a_whole(attacked, turn, read, before)
 
 
-def attacked_release(
-    found: ReleaseAttack, material: Material, series: PublishedSeries, number: int, read: Read
-) -> AttackedRelease:
+def attacked_release(found: ReleaseAttack, turn: Turn, read: Read) -> AttackedRelease:
     """A release as it was attacked, with its groups, where it has any and they can be read."""
-    release = series.releases[number - 1]
-    contract = material.contract_of(release)
-    release_format, schema = format_of(release, contract, material.foreign), contract.table_schema
-    main, *_ = release_format.tables(contract)
-    attacked = AttackedRelease(release.name, len(read.tables[main]), found, contract.column_names())
+    contract, release_format = turn.contract, turn.format
+    schema, (main, *_) = contract.table_schema, release_format.tables(contract)
+    attacked = AttackedRelease(turn.release.name, len(read.tables[main]), found, contract.column_names())
     readable = found.findings.filter(promise=Entries.scopes[""].name)["holds"].all()
     if release_format.attack == "join" or not readable:
         return attacked
@@ -156,12 +136,7 @@ def attacked_release(
 
 
 def as_a_whole(
-    attacked: AttackedRelease,
-    material: Material,
-    series: PublishedSeries,
-    number: int,
-    read: Read,
-    before: Sequence[AttackedRelease],
+    attacked: AttackedRelease, turn: Turn, read: Read, before: Sequence[AttackedRelease]
 ) -> AttackedRelease:
     """A release with what only the whole of it can show: its files, what its groups teach, what it is worth.
 
@@ -169,17 +144,14 @@ def as_a_whole(
     ----------
     attacked
         The release as far as it was attacked.
-    material, series, number, read
+    turn, read
         Where it is, and what was read of it.
     before
         The release before, if there is one.
     """
-    release = series.releases[number - 1]
-    contract = material.contract_of(release)
-    release_format = format_of(release, contract, material.foreign)
-    attacked = _with_files(attacked, material, series, number, release_format, read)
+    attacked, release_format = _with_files(attacked, turn, read), turn.format
     if release_format.attack == "join":
-        return replace(attacked, useful=_useful_view(release_format, read, contract))
+        return replace(attacked, useful=_useful_view(release_format, read, turn.contract))
     if attacked.groups is None:
         return attacked
     schema, tables, published, known = attacked.groups
@@ -193,24 +165,13 @@ def as_a_whole(
     )
 
 
-def _with_files(
-    attacked: AttackedRelease,
-    material: Material,
-    series: PublishedSeries,
-    number: int,
-    release_format: Format,
-    read: Read,
-) -> AttackedRelease:
+def _with_files(attacked: AttackedRelease, turn: Turn, read: Read) -> AttackedRelease:
     """A release with what its files say beside its rows: manifests, texts, metadata."""
-    release, tables = series.releases[number - 1], read.tables
-    file, left_out = material.file_of(release), material.reading.left_out.get(release.name, {})
-    stated = [
-        chain_finding(series, number, material),
-        claims_finding(release, release_format, file.contract, tables, len(read.people), left_out),
-    ]
+    left_out = turn.material.reading.left_out.get(turn.release.name, {})
+    stated = [chain_finding(turn), claims_finding(turn, read.tables, len(read.people), left_out)]
     rows = [attacked.attack.findings, *(row for row in stated if row is not None)]
-    texts = compare_texts(release, release_format, file, tables)
-    metadata, is_compared = metadata_finding(release, release_format, file.contract, texts.differ)
+    texts = compare_texts(turn, read.tables)
+    metadata, is_compared = metadata_finding(turn.release, turn.format, turn.contract, texts.differ)
     return replace(
         attacked,
         attack=replace(attacked.attack, findings=pl.concat([*rows, metadata])),
@@ -228,54 +189,40 @@ class Read(NamedTuple):
     held_back: int
 
 
-def _read(
-    material: Material,
-    series: PublishedSeries,
-    release: ReleaseFiles,
-    release_format: Format,
-    knowledge: Knowledge,
-) -> Read:
+def _read(turn: Turn, knowledge: Knowledge) -> Read:
+    material, release = turn.material, turn.release
     if material.shard is None:
-        domain = None if knowledge.domain is None else knowledge.domain[VALUE]
-        tables, people = read_tables(material, release, release_format, domain)
+        tables, people = read_tables(turn, None if knowledge.domain is None else knowledge.domain[VALUE])
         linkage = None
         if material.private is not None:
             linkage = read_linkage(
-                material.private, series.name, release.name, material.contract, material.reading
+                material.private, turn.series.name, release.name, material.contract, material.reading
             )
         return Read(tables, people, linkage, held_back(release))
-    folder = material.shard.of(material.series.index(series), release.name)
+    folder = material.shard.of(material.series.index(turn.series), release.name)
     tables = {
-        name: read_table(folder / f"table-{name}.parquet")
-        for name in release_format.columns(material.contract_of(release))
+        name: read_table(folder / f"table-{name}.parquet") for name in turn.format.columns(turn.contract)
     }
     people, linkage = read_table(folder / PEOPLE), read_table(folder / LINKAGE)
     # Whoever is in no shard's linkage is in the first shard's people.
     return Read(tables, people, linkage, people.join(linkage, on="person", how="anti").height)
 
 
-def read_tables(
-    material: Material, release: ReleaseFiles, release_format: Format, domain: pl.Series | None
-) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+def read_tables(turn: Turn, domain: pl.Series | None) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """The published tables of a release, and the truth with sensitive values of their type.
 
-    Parameters
-    ----------
-    material, release, release_format
-        What to read.
-    domain
-        The sensitive values of the releases before; None for the first.
+    `domain` has the sensitive values of the releases before; None for the first.
     """
-    file, reading = material.file_of(release), material.reading
-    contract = file.contract
-    tables = read_release(release, release_format, contract, material.foreign, reading)
+    material, release, reading = turn.material, turn.release, turn.material.reading
+    file = material.file_of(release)
+    tables = read_release(release, turn.format, file.contract, material.foreign, reading)
     if material.home is None:
         truth, known = material.truth or file, crosswalk(material.file, release.name)
-        people = read_truth(truth, release.name, contract, reading, known=known)
+        people = read_truth(truth, release.name, file.contract, reading, known=known)
     else:
         people = read_own_truth(material.home, file, release, reading)
     reading.people[str(release.path)] = people.height
-    return tables, _like_published(people, release_format, tables, contract, domain, release.path)
+    return tables, _like_published(people, turn, tables, domain)
 
 
 def _useful_view(release_format: Format, read: Read, contract: Product) -> Usefulness | None:
@@ -317,14 +264,12 @@ def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | Non
     return guess_presence(known, outside, last.groups.published)
 
 
-def _beside_the_one_before(
-    before: AttackedRelease, now: AttackedRelease, material: Material, contract: Product, series: str
-) -> AttackedRelease:
+def _beside_the_one_before(before: AttackedRelease, now: AttackedRelease, turn: Turn) -> AttackedRelease:
     """A release with what became of the values of the one before, and of its people's names."""
     now = replace(now, moved=_moves(before, now))
-    if material.shard is not None:
+    if turn.material.shard is not None:
         return now
-    names, gaps = compare_names(before, now, contract, series)
+    names, gaps = compare_names(before, now, turn.contract, turn.series.name)
     findings = pl.concat([now.attack.findings, names])
     return replace(now, attack=replace(now.attack, findings=findings), other_names=gaps)
 
@@ -336,12 +281,7 @@ def _moves(before: AttackedRelease, now: AttackedRelease) -> pl.DataFrame | None
 
 
 def _like_published(
-    people: pl.DataFrame,
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    contract: Product,
-    domain: pl.Series | None,
-    where: Path,
+    people: pl.DataFrame, turn: Turn, tables: Mapping[str, pl.DataFrame], domain: pl.Series | None
 ) -> pl.DataFrame:
     """The truth with sensitive values of the published type: a CSV's numbers are text.
 
@@ -350,9 +290,10 @@ def _like_published(
     PublishedFolderError
         If the type is another than in an earlier release.
     """
+    contract, where = turn.contract, turn.release.path
     if contract.sensitive is None:
         return people
-    columns = release_format.internal(tables, contract).values()
+    columns = turn.format.internal(tables, contract).values()
     dtype = next(table.schema[VALUE] for table in columns if VALUE in table.columns)
     if domain is not None and domain.dtype != dtype:
         raise PublishedFolderError(
@@ -370,10 +311,9 @@ def _like_published(
     return people.with_columns(values)
 
 
-def _all_releases(attacked: AttackedSeries, material: Material, series: PublishedSeries) -> AttackedSeries:
-    """The series with what all its releases together allow."""
-    contract, is_linked = material.contract, material.private is not None
-    promises = _judged_by(material, series, len(series.releases))
+def _all_releases(attacked: AttackedSeries, last: Turn) -> AttackedSeries:
+    """The series with what all its releases together allow, up to the last one."""
+    contract, is_linked, promises = last.material.contract, last.material.private is not None, last.promises
     kinds = [
         kind
         for kind in kinds_of(principle_of(contract).format(contract), promises)
@@ -385,7 +325,7 @@ def _all_releases(attacked: AttackedSeries, material: Material, series: Publishe
     why, seen = None, [release.seen for release in attacked.chain]
     if None in seen:
         why = f"a release has more than {MOST_PEOPLE:,} people, or entries that can't be read."
-    elif not is_linked and any(held_back(release) for release in series.chain):
+    elif not is_linked and any(held_back(release) for release in last.series.chain):
         why = "which people a release holds back is known with the private folder alone (--private)."
     if why is not None:
         return replace(attacked, why_no_assignments=why)
@@ -408,13 +348,6 @@ def _all_releases(attacked: AttackedSeries, material: Material, series: Publishe
     if not findings:
         return attacked
     return replace(attacked, whole=ReleaseAttack(pl.concat(findings), tuple(figures), Knowledge()))
-
-
-def _judged_by(material: Material, series: PublishedSeries, number: int) -> list[Promise]:
-    promises = promises_of(material, series, number)
-    if material.believes_manifests:
-        return promises
-    return [material.asked] * len(promises)
 
 
 def _forget(release: AttackedRelease) -> AttackedRelease:

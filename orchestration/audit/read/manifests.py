@@ -10,35 +10,25 @@ import polars as pl
 
 from republish.anonymize.attack.finding import Count
 from republish.anonymize.columns import least_of
-from republish.anonymize.contract import Product
-from republish.anonymize.formats import Format
 from republish.anonymize.promise.rules import CHAIN, CLAIMS
 from republish.orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
-from republish.orchestration.audit.read.material import Material
+from republish.orchestration.audit.read.material import Material, Turn
 from republish.orchestration.storage.manifest import BESIDE, MANIFEST
 from republish.orchestration.storage.parts import table_of
 from republish.orchestration.storage.store import read_json, sha256
 
 
-def chain_finding(series: PublishedSeries, number: int, material: Material) -> pl.DataFrame | None:
+def chain_finding(turn: Turn) -> pl.DataFrame | None:
     """Whether a release follows the one before it in the folder of its series; None without any manifest.
 
     All releases in the folder count, also those that are not audited. Manifests can be written anew after a
     release was taken out. So it breaks the chain, too, if the private folder has a release of the series that
     is not there. It is not decided if a true table is of none of these releases, but perhaps of one that was
     left out (also of releases without manifests), or if the private folder has releases after the last one.
-
-    Parameters
-    ----------
-    series
-        The releases that are audited.
-    number
-        Of the release, counted from 1 over these.
-    material
-        Where true tables, and the releases' linkages, are.
     """
-    release = series.releases[number - 1]
-    others = len(material.unreleased) if number == len(series.releases) else 0
+    material, series, release = turn.material, turn.series, turn.release
+    is_last = turn.number == len(series.releases)
+    others = len(material.unreleased) if is_last else 0
     if all(one.manifest is None for one in series.releases):
         return CHAIN.finding(Count(others, 0, undecided=others)) if others else None
     if release.manifest is None:
@@ -64,7 +54,7 @@ def chain_finding(series: PublishedSeries, number: int, material: Material) -> p
     before_it = names[place - 1] if place else ""
     made = _made(series, material) - {*names}
     is_broken = not holds or any(before_it < name < release.path.name for name in made)
-    if number == len(series.releases):
+    if is_last:
         others = max(others, sum(name > names[-1] for name in made))
     return CHAIN.finding(Count(1 + others, int(is_broken), undecided=others))
 
@@ -81,29 +71,23 @@ def _made(series: PublishedSeries, material: Material) -> set[str]:
 
 
 def claims_finding(
-    release: ReleaseFiles,
-    release_format: Format,
-    contract: Product,
-    tables: Mapping[str, pl.DataFrame],
-    people: int,
-    left_out: Mapping[str, int],
+    turn: Turn, tables: Mapping[str, pl.DataFrame], people: int, left_out: Mapping[str, int]
 ) -> pl.DataFrame | None:
     """How many of a manifest's claims the published tables contradict; None without a manifest.
 
     Parameters
     ----------
-    release, release_format, tables
+    turn, tables
         What is published.
-    contract
-        The columns behind it.
     people
         How many people the truth has, but for those who are left out.
     left_out
         How many of these there are, by the column that has no value of theirs.
     """
+    release = turn.release
     if release.manifest is None:
         return None
-    main, *_ = release_format.tables(contract)
+    main, *_ = turn.format.tables(turn.contract)
     counterfeits = int(tables["counterfeits"]["count"].sum()) if "counterfeits" in tables else 0
     rows = len(tables[main])
     claims: dict[str, Any] = {

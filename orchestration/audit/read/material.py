@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from republish.anonymize.contract import Product
 from republish.anonymize.errors import PublishedFolderError
+from republish.anonymize.formats import Format
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import Promise
 from republish.orchestration.audit.read.as_of import as_of
@@ -20,6 +21,7 @@ from republish.orchestration.audit.read.folders import (
     PublishedSeries,
     Reading,
     ReleaseFiles,
+    format_of,
     names_of_truth,
 )
 from republish.orchestration.audit.read.foreign import Foreign
@@ -94,9 +96,9 @@ class Material:
             self.columns_read[release.path] = as_of(self.file, release)
         return self.columns_read[release.path]
 
-    def contract_of(self, release: ReleaseFiles) -> Product:
-        """What the columns of a release are."""
-        return self.file_of(release).contract
+    def turns(self, series: PublishedSeries) -> list[Turn]:
+        """The releases of a series in order."""
+        return [Turn(self, series, number) for number, _ in enumerate(series.releases, start=1)]
 
     @property
     def goes_by_shard(self) -> bool:
@@ -108,6 +110,37 @@ class Material:
         """What releases are to keep: what the mapping of another tool's tables says, or the contract."""
         elsewhere = self.foreign.promise if self.foreign else None
         return elsewhere or principle_of(self.contract).promise(self.contract.principle)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A release whose turn it is to be attacked, after those before it in its series."""
+
+    material: Material
+    series: PublishedSeries
+    number: int
+    """Counted from 1 over the releases of the series that are audited."""
+
+    @property
+    def release(self) -> ReleaseFiles:
+        """Where it is published."""
+        return self.series.releases[self.number - 1]
+
+    @property
+    def contract(self) -> Product:
+        """What its columns are."""
+        return self.material.file_of(self.release).contract
+
+    @property
+    def format(self) -> Format:
+        """How it is published."""
+        return format_of(self.release, self.contract, self.material.foreign)
+
+    @property
+    def promises(self) -> list[Promise]:
+        """What it is judged by: what each release so far promised, or what is asked of all of them."""
+        stated = promises_of(self.material, self.series, self.number)
+        return stated if self.material.believes_manifests else [self.material.asked] * len(stated)
 
 
 def _form(name: str) -> str:

@@ -10,9 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from republish.anonymize.formats import Format
-from republish.orchestration.audit.read.folders import ReleaseFiles
-from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.audit.read.material import Turn
 from republish.orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
 from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.snapshots.labels import LABELS_STATED
@@ -48,21 +46,13 @@ class Texts:
     """Why some words were not compared with the contract; None if all were."""
 
 
-def compare_texts(
-    release: ReleaseFiles, release_format: Format, file: ContractFile, tables: Mapping[str, pl.DataFrame]
-) -> Texts:
+def compare_texts(turn: Turn, tables: Mapping[str, pl.DataFrame]) -> Texts:
     """Make the texts of a release again and compare them with those that are published.
 
     With the very contract that the release was made under, they have to be the same bytes. With another
     revision of it, the words that a contract declares are believed, and everything else is compared.
-
-    Parameters
-    ----------
-    release, release_format, tables
-        What is published.
-    file
-        The contract that the audit was given.
     """
+    release, file = turn.release, turn.material.file_of(turn.release)
     stated = release.manifest or {}
     if DATA_PACKAGE not in stated.get("files", {}):
         return Texts()
@@ -73,13 +63,13 @@ def compare_texts(
         # The labels of codes are those of the snapshot, which an audit does not have: they are believed.
         package = json.loads((release.path / DATA_PACKAGE).read_text(encoding="utf-8"))
         stated = {**stated, LABELS_STATED: package["republish"].get(LABELS_STATED, {})}
-        expected = texts(file.contract, release_format, stated, types)
+        expected = texts(file.contract, turn.format, stated, types)
         found = {name: (release.path / name).read_text(encoding="utf-8") for name in expected}
         if stated.get("contract_sha256") == file.sha256:
             return Texts({SUMS: False} | {name: found[name] != text for name, text in expected.items()})
         again = texts_of_package(package)
         differ = {name: found[name] != text for name, text in again.items()}
-        own = data_package(file.contract, release_format, stated, types)
+        own = data_package(file.contract, turn.format, stated, types)
         differ[DATA_PACKAGE] |= _without_words(package) != _without_words(own)
     except (KeyError, TypeError, ValueError, AttributeError, OSError):  # a forged manifest or package
         return Texts({SUMS: False, DATA_PACKAGE: True})

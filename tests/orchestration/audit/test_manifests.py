@@ -11,7 +11,7 @@ import yaml
 from rich.console import Console
 
 from republish.anonymize.errors import PublishedFolderError
-from republish.orchestration.audit.read.folders import Reading, find_series, format_of, read_contract
+from republish.orchestration.audit.read.folders import Reading, find_series, read_contract
 from republish.orchestration.audit.read.manifests import chain_finding, claims_finding
 from republish.orchestration.audit.read.material import Material
 from republish.orchestration.audit.series import read_tables
@@ -44,11 +44,10 @@ def broken_statements(folder):
     file, reading = read_contract(folder / "contract.yaml"), Reading()
     material = Material(file, [series], folder / "truth", folder / "private", None, reading)
     found = []
-    for number, release in enumerate(series.releases, start=1):
-        release_format = format_of(release, file.contract, None)
-        tables, people = read_tables(material, release, release_format, None)
-        found.append(chain_finding(series, number, material))
-        found.append(claims_finding(release, release_format, file.contract, tables, len(people), {}))
+    for turn in material.turns(series):
+        tables, people = read_tables(turn, None)
+        found.append(chain_finding(turn))
+        found.append(claims_finding(turn, tables, len(people), {}))
     rows = pl.concat(row for row in found if row is not None)
     return set(rows.filter(~pl.col("holds"))["promise"])
 
