@@ -28,11 +28,12 @@ from tests.once import (  # noqa: F401 - fixtures of every test below
     what_is_met_is_seen_without_asking,
 )
 
+os.environ["REPUBLISH_KEY"] = KEY  # everywhere, also in what several tests have in common
+
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch):
-    """The same key everywhere, and no home but the one a test names."""
-    monkeypatch.setenv("REPUBLISH_KEY", KEY)
+def _no_home_is_named(monkeypatch):
+    """But the one a test names."""
     monkeypatch.delenv("REPUBLISH_HOME", raising=False)
 
 
@@ -42,9 +43,7 @@ def _built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
     (folder / "hospital").mkdir()
     hospital = build(folder / "hospital")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        make(hospital.series(folder / "home"), *RELEASES[:2])
+    make(hospital.series(folder / "home"), *RELEASES[:2])
     return folder
 
 

@@ -10,7 +10,7 @@ from republish.orchestration.dagster.instance import dagster_instance
 from republish.orchestration.dagster.run import make_release
 from republish.orchestration.package_files import package_file
 from tests.browser import CHROMIUM, browser, dagster_server
-from tests.hospital import KEY, RELEASES, build, make
+from tests.hospital import RELEASES, build, make
 
 pytestmark = pytest.mark.slow("starts a browser")
 
@@ -54,7 +54,6 @@ def home(tmp_path_factory):
     later = {**beside, "series": "v2", "supersedes": "v1", "expect": {"changed": 0.5}}
     series = hospital.series(folder / "home")
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
         environment.setenv("DAGSTER_HOME", "")
         make(series, FIRST)
         with dagster_instance(series.home) as instance:
@@ -75,7 +74,7 @@ def server(home):
     warehouse = [{"python_file": {"relative_path": "warehouse.py", "location_name": "warehouse"}}]
     own = yaml.safe_load(package_file("workspace.yaml").read_text())["load_from"]
     workspace.write_text(yaml.safe_dump({"load_from": [*warehouse, *own]}))
-    with dagster_server(home, workspace, REPUBLISH_KEY=KEY) as address:
+    with dagster_server(home, workspace) as address:
         yield address
 
 

@@ -16,18 +16,10 @@ from republish.anonymize.formats import Published
 from republish.anonymize.formats.published import knowledge_table
 from republish.anonymize.m_invariance import release as releasing
 from republish.anonymize.promise import EverHad, Promise
+from tests import visits
 from tests.attacks import attack_releases
 
-DECLARED = {
-    "product": "clinic",
-    "series": "v1",
-    "source": {"path": "{release}.csv"},
-    "releases": {"first": "2024-01-01", "cron": "0 0 1 * *"},
-    "identifier": "patient",
-    "rows": "several",
-    "row": "visit",
-    "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}],
-}
+DECLARED = {**visits.DECLARED, "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}]}
 SENSITIVE = Sensitive(name="value")
 SCHEMA = {"patient": pl.String, "visit": pl.String, "age": pl.Int64, "ill": pl.String}
 

@@ -15,12 +15,11 @@ from republish.anonymize.errors import NotEligible
 from republish.anonymize.formats import GENERALIZATION
 from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE
 from republish.anonymize.people.pseudonyms import pseudonyms
-from republish.anonymize.people.randomness import generator
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principle.state import State
 from tests.clinic import CLINIC
+from tests.series import KEY, draws
 
-KEY = b"the key of the tests"
 AGE = {"name": "age", "kind": "number", "domain": [0, 99]}
 TOWN = {"name": "town", "kind": "category", "order": ["Oslo", "Bari", "Åre", "Zürich"]}
 WEIGHT = {"name": "weight", "kind": "number", "domain": [0.5, 180.25]}
@@ -43,11 +42,6 @@ def make_contract(quasi_identifiers=(AGE, TOWN), values=None, **principle) -> Co
         },
         context={"principles": {"global_guarantee": GLOBAL_GUARANTEE.parameters}},
     )
-
-
-def draws(number: int, key: bytes = KEY):
-    """The keyed randomness of the n-th release."""
-    return lambda purpose: generator(key, "clinic", "v1", str(number), purpose)
 
 
 def people_of(persons, values, **quasi_identifiers) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.series.shards import shards_of
 from republish.orchestration.storage import parts
 from republish.orchestration.storage.store import read_table
-from tests.hospital import KEY, RELEASES, Hospital, make
+from tests.hospital import RELEASES, Hospital, make
 
 pytestmark = pytest.mark.slow("starts processes")
 
@@ -61,9 +61,7 @@ class Released:
 def released(request, _built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("merging")
     shutil.copytree(_built / "hospital", folder / "hospital")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REPUBLISH_KEY", KEY)
-        yield Released(Hospital(folder / "hospital"), folder, request.param)
+    return Released(Hospital(folder / "hospital"), folder, request.param)
 
 
 @pytest.fixture(autouse=True)

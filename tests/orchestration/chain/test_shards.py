@@ -31,7 +31,6 @@ from republish.orchestration.storage import parts
 from republish.orchestration.storage.parts import table_files
 from republish.orchestration.storage.store import read_json, read_table, sha256
 from tests.hospital import (
-    KEY,
     RELEASES,
     Hospital,
     audited,
@@ -75,11 +74,9 @@ def begun(_built, tmp_path_factory):
     """Homes of the hospital in three shards: one release long, and two."""
     folder = tmp_path_factory.mktemp("divided")
     shutil.copytree(_built / "hospital", folder / "hospital")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        series = make(divided(Hospital(folder / "hospital"), folder / "two"), FIRST)
-        shutil.copytree(folder / "two", folder / "one")
-        make(series, SECOND)
+    series = make(divided(Hospital(folder / "hospital"), folder / "two"), FIRST)
+    shutil.copytree(folder / "two", folder / "one")
+    make(series, SECOND)
     return folder
 
 

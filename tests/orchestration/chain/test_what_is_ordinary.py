@@ -18,7 +18,7 @@ from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.cli.examine import examine
 from republish.orchestration.expectations.judge import Judge
 from republish.orchestration.expectations.verdict import no_verdict
-from tests.hospital import KEY, RELEASES, Hospital, audited, make
+from tests.hospital import RELEASES, Hospital, audited, make
 from tests.orchestration.chain.test_bad_input import refused
 
 FIRST, SECOND, THIRD = RELEASES
@@ -221,10 +221,8 @@ RECODED |= {"hypertension": "high blood pressure"}
 def _undeclared(_built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undeclared")
     shutil.copytree(_built / "hospital", folder / "hospital")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        hospital = Hospital(folder / "hospital").declare(sensitive={"values": None})
-        return make(hospital.series(folder / "home"), FIRST).home.path
+    hospital = Hospital(folder / "hospital").declare(sensitive={"values": None})
+    return make(hospital.series(folder / "home"), FIRST).home.path
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from republish.anonymize.learning import associations
 from republish.orchestration.readers import associations as readers
 from republish.orchestration.readers.associations import Found, Learned
-from tests.hospital import KEY, RELEASES, build, make
+from tests.hospital import RELEASES, build, make
 
 pytestmark = pytest.mark.slow("simulates releases")
 
@@ -27,9 +27,7 @@ def quick(monkeypatch):
 def exact(tmp_path_factory):
     """A series of two releases with exact quasi-identifiers."""
     folder = tmp_path_factory.mktemp("exact")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        return make(build(folder).under(ANATOMY).series(folder / "home"), *RELEASES[:2])
+    return make(build(folder).under(ANATOMY).series(folder / "home"), *RELEASES[:2])
 
 
 @pytest.mark.usefixtures("quick")

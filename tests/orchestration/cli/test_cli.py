@@ -23,7 +23,7 @@ from republish.orchestration.dagster import webserver
 from republish.orchestration.dagster.instance import dagster_instance
 from republish.orchestration.demo import hospital as demo
 from republish.orchestration.storage.home import Home
-from tests.hospital import IDENTIFIER, KEY, RELEASES, Hospital, build, everything, make, published
+from tests.hospital import IDENTIFIER, RELEASES, Hospital, build, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
@@ -163,7 +163,6 @@ def test_a_disk_that_is_full_is_said(republish, hospital, home, monkeypatch):
     assert "No space left on device. Make room there, and run again: what is published is untouched" in err[0]
     assert published(home) == before
     monkeypatch.undo()
-    monkeypatch.setenv("REPUBLISH_KEY", KEY)
     monkeypatch.setattr(sys, "argv", ["republish", "release", str(hospital.contract), "--home", str(home)])
     make(hospital.series(home), THIRD)
     assert not [*home.rglob("*.partial")]

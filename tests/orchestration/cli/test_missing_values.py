@@ -17,7 +17,7 @@ from republish.orchestration.dagster.metadata import _report
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.store import read_table
-from tests.hospital import KEY, make
+from tests.hospital import make
 from tests.pieces import read_in_pieces
 
 FIRST, SECOND = "2024-01-01", "2024-04-01"
@@ -102,9 +102,7 @@ def made(tmp_path_factory):
         folder = tmp_path_factory.mktemp("clinic")
         write_clinic(folder)
         contract = write(folder, declared(principle, disease=rule))
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("REPUBLISH_KEY", KEY)
-            make(Series(load_contract(contract), Home.at(folder / "home")), FIRST, SECOND)
+        make(Series(load_contract(contract), Home.at(folder / "home")), FIRST, SECOND)
         return folder, contract, folder / "home"
 
     return released

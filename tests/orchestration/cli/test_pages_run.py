@@ -16,7 +16,6 @@ from republish.anonymize.contract import Contract
 from republish.anonymize.learning import associations
 from republish.anonymize.principles import parse_contract
 from republish.orchestration.contracts.yaml_text import parse_yaml
-from tests.hospital import KEY
 
 pytestmark = pytest.mark.slow("starts processes")
 
@@ -78,8 +77,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def clinic(republish, folder, monkeypatch):
     """What the tutorial leaves there, made once."""
-    monkeypatch.setenv("REPUBLISH_KEY", KEY)
-    monkeypatch.delenv("REPUBLISH_HOME", raising=False)
     monkeypatch.chdir(folder)
     if not (folder / "clinic").exists():
         follow(TUTORIAL, republish, folder)

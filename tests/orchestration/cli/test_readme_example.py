@@ -13,7 +13,7 @@ from republish.orchestration.cli.app import app
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
-from tests.hospital import KEY, make
+from tests.hospital import make
 
 README = Path(__file__).parents[3] / "README.md"
 FIRST, SECOND, THIRD = "2024-01-01", "2024-07-01", "2025-01-01"
@@ -53,9 +53,7 @@ def built(tmp_path_factory):
                 [("member", "born", "region", "diagnosis"), *rows[4 * at : 138 + 4 * at]]
             )
     series = Series(load_contract(folder / "members.yaml"), Home.at(folder / "var"))
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        make(series, FIRST, SECOND)
+    make(series, FIRST, SECOND)
     return folder
 
 

@@ -14,7 +14,7 @@ from republish.orchestration.readers.datapackage.words import OF_ROWS
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.store import read_table
-from tests.hospital import KEY, make
+from tests.hospital import make
 from tests.visits import DECLARED, visits
 
 pytestmark = pytest.mark.slow("makes and audits many releases")
@@ -41,9 +41,7 @@ def clinic(tmp_path):
 def _released(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clinic")
     file = write(folder)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        make(Series(load_contract(file), Home.at(folder / "home")), "2024-01-01", "2024-02-01")
+    make(Series(load_contract(file), Home.at(folder / "home")), "2024-01-01", "2024-02-01")
     return folder
 
 

@@ -32,7 +32,6 @@ from republish.orchestration.expectations.judge import Judge
 from republish.orchestration.series import calendar
 from tests.hospital import (
     IDENTIFIER,
-    KEY,
     QUIET,
     RELEASES,
     Hospital,
@@ -831,8 +830,7 @@ def third(_built, tmp_path_factory):
     """A series whose third release was made in one run; its instance, and what the run gave. To look at."""
     folder = tmp_path_factory.mktemp("third")
     shutil.copytree(_built, folder, dirs_exist_ok=True)
-    with pytest.MonkeyPatch.context() as environment, dg.DagsterInstance.ephemeral() as instance:
-        environment.setenv("REPUBLISH_KEY", KEY)
+    with dg.DagsterInstance.ephemeral() as instance:
         series = Hospital(folder / "hospital").series(folder / "home")
         yield series, instance, run(series, instance, THIRD)
 

@@ -14,7 +14,7 @@ from republish.orchestration.dagster.instance import OWN, dagster_instance, prep
 from republish.orchestration.dagster.run import make_release
 from republish.orchestration.storage import home as homes
 from republish.orchestration.storage.home import RELEASING, Home, only_one
-from tests.hospital import KEY, RELEASES, build, definitions, everything, make_by_dagster
+from tests.hospital import RELEASES, build, definitions, everything, make_by_dagster
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_ui import server
 
@@ -38,12 +38,10 @@ def _released(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tidy")
     (folder / "hospital").mkdir()
     hospital = build(folder / "hospital")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        series = hospital.series(folder / "home")
-        with dagster_instance(series.home) as instance:
-            for release in (*RELEASES, FIRST):
-                make_release(series, release, instance)
+    series = hospital.series(folder / "home")
+    with dagster_instance(series.home) as instance:
+        for release in (*RELEASES, FIRST):
+            make_release(series, release, instance)
     return folder
 
 

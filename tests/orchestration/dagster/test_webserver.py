@@ -20,7 +20,7 @@ from republish.orchestration.contracts.registry import register
 from republish.orchestration.dagster.instance import dagster_instance
 from republish.orchestration.dagster.webserver import token_of
 from tests.browser import CHROMIUM, answering, browser, free_port
-from tests.hospital import KEY, RELEASES, build, make_by_dagster
+from tests.hospital import RELEASES, build, make_by_dagster
 
 pytestmark = pytest.mark.slow("starts a browser")
 
@@ -70,7 +70,6 @@ def series(tmp_path_factory):
     """A hospital with one release, and a home that knows its contract."""
     folder = tmp_path_factory.mktemp("pages")
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
         environment.setenv("DAGSTER_HOME", "")
         series = build(folder, 2).series(folder / "home")
         make_by_dagster(series, RELEASES[0])
@@ -92,8 +91,7 @@ def the_ui(series, *options):
         str(port),
         *options,
     ]
-    environment = os.environ | {"REPUBLISH_KEY": KEY}
-    with answering(port, [sys.executable, *words], env=environment, stdout=subprocess.DEVNULL) as started:
+    with answering(port, [sys.executable, *words], stdout=subprocess.DEVNULL) as started:
         yield f"http://127.0.0.1:{port}"
         started.send_signal(signal.SIGINT)
         assert started.wait(60) == 0

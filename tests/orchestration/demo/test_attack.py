@@ -40,9 +40,7 @@ def series(tmp_path_factory):
     home = Home.at(tmp_path_factory.mktemp("demo"))
     write_hospital(home.path / "demo/snapshots/hospital", RELEASES, PATIENTS)
     contract = load_contract(make_demo(home.path))
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", "a key that is made up for tests")
-        yield make(Series(contract, home), *[release for release, _ in hospital_snapshots(RELEASES, 10)])
+    return make(Series(contract, home), *[release for release, _ in hospital_snapshots(RELEASES, 10)])
 
 
 @pytest.fixture(scope="module")

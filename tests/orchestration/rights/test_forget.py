@@ -28,6 +28,7 @@ from republish.orchestration.storage.replacing import replace_files, replacing, 
 from republish.orchestration.storage.store import read_json, read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, noted, published
 from tests.killed import kill_points
+from tests.orchestration.rights.kill_points import counted
 
 FIRST, SECOND, THIRD = RELEASES
 SOME = 12
@@ -236,11 +237,6 @@ def test_killed_when_all_is_written_people_count_once_who_are_named_again(
     assert counted(home) == [SOME]
     forget(series, [*people, "P99999999"], again=False)
     assert counted(home) == [SOME, 1]
-
-
-def counted(home):
-    """How many people each line of the log says were forgotten."""
-    return [line["people"] for line in noted(home) if line["what"] == "forget"]
 
 
 PRINCIPLES = [

@@ -13,7 +13,7 @@ from republish.orchestration.audit.command import audit
 from republish.orchestration.rights.forget import forget
 from republish.orchestration.series.persons import comparable
 from republish.orchestration.storage.store import read_table
-from tests.hospital import KEY, build, make, make_by_dagster, only_verdicts, published
+from tests.hospital import build, make, make_by_dagster, only_verdicts, published
 
 pytestmark = pytest.mark.slow("makes and audits many releases")
 
@@ -29,9 +29,7 @@ def begun(tmp_path_factory):
     """A hospital, the home of its first three releases, and fifty people who are in all six snapshots."""
     folder = tmp_path_factory.mktemp("six")
     hospital = build(folder, releases=6)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        make_by_dagster(hospital.series(folder / "home"), *SIX[:MIDDLE])
+    make_by_dagster(hospital.series(folder / "home"), *SIX[:MIDDLE])
     stay = set.intersection(*(set(hospital.snapshot(release)["patient_id"]) for release in SIX))
     people = sorted(stay)[:FORGOTTEN]
     assert len(people) == FORGOTTEN

@@ -8,7 +8,7 @@ import pytest
 from republish.anonymize.errors import HomeError
 from republish.orchestration.readers.estimate.command import estimate
 from republish.orchestration.storage.home import Home
-from tests.hospital import KEY, RELEASES, Hospital, make, published
+from tests.hospital import RELEASES, Hospital, make, published
 
 PLACES = {
     "clients [1-9]": "clients 1",
@@ -30,9 +30,7 @@ def expected(_built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ordinary")
     shutil.copytree(_built / "hospital", folder / "hospital")
     shutil.copytree(_built / "home", folder / "home")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("REPUBLISH_KEY", KEY)
-        series = make(Hospital(folder / "hospital").series(folder / "home"), RELEASES[2])
+    series = make(Hospital(folder / "hospital").series(folder / "home"), RELEASES[2])
     return published(series.home.path), estimate(series.published_folder, "age < 40", by="sex")
 
 
