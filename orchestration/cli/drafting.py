@@ -96,7 +96,10 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
     if secret is None:
         secret = likely_sensitive([one for one in others if not names_somebody(one)])
         if asks:
-            secret = _asked({one.name: one for one in others}, "Which column must nobody learn?", secret)
+            likely = [] if secret is None else [secret]
+            (secret,) = _asked(
+                "Which column must nobody learn?", {one.name: one for one in others}, likely, 1
+            )
     if secret is None:
         why = "no column looks as if nobody may learn it: name the one that is published, and protected"
         raise ContractError("--sensitive", [("", why)])
@@ -155,23 +158,12 @@ def _persons(
     else:
         pair = None
     persons = [*pair] if pair else [likely] if likely else []
-    return _asked_persons(columns, persons) if asks else persons
+    return _asked("Which column identifies a person?", columns, persons, 2) if asks else persons
 
 
 def _names_in(text: str, columns: Collection[str]) -> list[str]:
     """The names that somebody wrote, each once: of a column, or of several with commas between them."""
     return [text] if text in columns else list(dict.fromkeys(name.strip() for name in text.split(",")))
-
-
-def _asked_persons(columns: dict[str, Column], likely: list[Column]) -> list[Column]:
-    """Ask which column, or which two, identify a person, until there are such."""
-    proposed = ",".join(one.name for one in likely) or None
-    while True:
-        answer = ask("Which column identifies a person?", default=proposed)
-        names = _names_in(answer, columns)
-        if len(names) <= 2 and all(name in columns for name in names):
-            return [columns[name] for name in names]
-        typer.echo(f"There are {', '.join(map(as_data, columns))}; of two, write household,line.")
 
 
 def _refuse_merged(person: Column, where: str) -> None:
@@ -191,32 +183,29 @@ def _named(columns: dict[str, Column], name: str, option: str) -> Column:
     raise ContractError(option, [("", f"there is no column {as_data(name)}{hint}")])
 
 
-def _asked(columns: dict[str, Column], question: str, likely: Column | None) -> Column:
-    """Ask for a column until there is one of this name."""
+def _asked(
+    question: str, columns: dict[str, Column], likely: Sequence[Column], most: int | None = None
+) -> list[Column]:
+    """Ask for one or several columns, at most so many, until there are such."""
+    which = {1: "one of them", 2: "one of them, or two: household,line"}
     while True:
-        answer = ask(question, default=None if likely is None else likely.name)
-        if answer in columns:
-            return columns[answer]
-        typer.echo(f"There are {', '.join(map(as_data, columns))}.")
+        answer = ask(question, default=", ".join(one.name for one in likely) or None)
+        names = [name for name in _names_in(answer, columns) if name]
+        if names and len(names) <= (most or len(names)) and all(name in columns for name in names):
+            return [columns[name] for name in names]
+        named = which.get(most or 0, "some of them, with commas between")
+        typer.echo(f"There are {', '.join(map(as_data, columns))}: name {named}.")
 
 
 def _asked_for_more(roles: Roles) -> Roles:
     """Ask which of the columns others may know; all others are left out."""
     known = {one.name: one for one in (*roles.quasi_identifiers, *roles.more)}
-    proposed = ", ".join(one.name for one in roles.quasi_identifiers)
-    while known:
-        answer = ask("Which columns may others know of a person?", default=proposed)
-        names = [name.strip() for name in answer.split(",") if name.strip()]
-        if names and all(name in known for name in names):
-            others = [(one, "not chosen") for name, one in known.items() if name not in names]
-            return replace(
-                roles,
-                quasi_identifiers=tuple(known[name] for name in dict.fromkeys(names)),
-                more=(),
-                left_out=(*roles.left_out, *others),
-            )
-        typer.echo(f"Name some of these, with commas between them: {', '.join(map(as_data, known))}.")
-    return roles
+    if not known:
+        return roles
+    chosen = _asked("Which columns may others know of a person?", known, roles.quasi_identifiers)
+    others = [(one, "not chosen") for one in known.values() if one not in chosen]
+    left_out = (*roles.left_out, *others)
+    return replace(roles, quasi_identifiers=tuple(chosen), more=(), left_out=left_out)
 
 
 def _relative_to(found: FoundTable, folder: Path) -> FoundTable:
