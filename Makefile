@@ -36,7 +36,6 @@ $(READY): requirements.lock pyproject.toml
 
 $(DEVELOP): requirements-dev.lock $(READY)
 	$(INSTALL) --require-hashes -r requirements-dev.lock
-	$(BIN)/python -m republish.orchestration.warm_up
 	touch $@
 
 demo: demo-$(SAMPLE)  ## make a sample, release it again and again, and attack the releases: SAMPLE=hospital, visits

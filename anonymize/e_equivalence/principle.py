@@ -54,7 +54,6 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     one_row="whoever knows that two rows are one person's may know that they have the same value, and the"
     " graphs of its proof have no such edge",
     choice=Choice(("m", "e"), {"m": 2, "e": 2}),
-    warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2},),
     plots=on_first_call("republish.anonymize.e_equivalence.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

@@ -25,7 +25,6 @@ GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Princi
     semantics=("transient", "persistent"),
     one_row="",
     choice=Choice(("l",), {"strategy": "geometric"}),
-    warm_up=({"l": 2, "strategy": "minimum"},),
     memory=StateAsset(
         "ledger",
         "What the releases so far have spent of each person's budget for each value, under pseudonyms.",

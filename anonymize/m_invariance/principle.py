@@ -30,6 +30,5 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     memory=BUCKETS_ASSET,
     corrected=CORRECTED,
     choice=Choice(("m",)),
-    warm_up=({"m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},),
 )
 """Everything that the data product needs to make, judge and show m-invariant releases."""

@@ -122,8 +122,6 @@ class Principle(Generic[P, C]):
     """The regions by which a first release groups people, int64[N], from what its readers know, too:
     quasi-identifiers as codes, how many people have each value (int64[V]), and the contract. None where it
     groups by none."""
-    warm_up: tuple[Mapping[str, Any], ...] = ()
-    """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
     one_column: str = "its proof is about one sensitive value of each person"
     """Why a table of its contracts has one sensitive column, in words; empty where it may have several."""
     one_row: str = "its proof is about people with one row each"

@@ -38,7 +38,6 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     previous_faults=on_first_call("republish.anonymize.sequential.values", "faults_of_previous"),
     undivided="a view is judged by its join with whole releases before it, and groups of its records are the"
     " values that people share, wherever they are",
-    warm_up=({"x": ["age", "sex"], "y": ["patient_id"], "requirement": "anonymity", "k": 2},),
     memory=StateAsset(
         "views",
         "The views published so far, the previous releases they were joined with, and the last cuts.",

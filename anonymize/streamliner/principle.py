@@ -27,7 +27,6 @@ def streamliner(
         advice=later.advice,
         parameter_changes=series.parameter_changes,
         choice=Choice(("l",), {"then": later.name}),
-        warm_up=tuple({"l": 2, "method": method} for method in ("gda", "rda", "ria")),
         memory=StateAsset(
             name="buckets",
             description="Each person's signature, if later releases follow another principle. Private.",
