@@ -18,7 +18,7 @@ from republish.anonymize.attack.input import prepare_tables
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.measures.presence import Presence
 from republish.anonymize.columns import VALUE
-from republish.anonymize.contract import Product, Schema
+from republish.anonymize.contract import Schema
 from republish.anonymize.errors import SnapshotError
 from republish.anonymize.formats.published import GROUP
 from republish.anonymize.promise.attacked import ReleaseAttack, attack_tables
@@ -27,8 +27,6 @@ from republish.orchestration.audit.findings import AttackedRelease, AttackedSeri
 from republish.orchestration.audit.read.folders import (
     PublishedSeries,
     Reading,
-    ReleaseFiles,
-    read_linked,
     shard_linkages,
 )
 from republish.orchestration.audit.read.manifests import held_back
@@ -161,7 +159,10 @@ def _divide(
     """Write what each shard has of a release, and look at the whole; with the sensitive values so far."""
     release = turn.release
     tables, people = read_tables(turn, domain)
-    linkages = _linkages(turn.material, turn.contract, turn.series.name, release)
+    assert turn.material.private is not None
+    linkages = shard_linkages(
+        turn.material.private, turn.series.name, release.name, turn.contract, turn.material.reading
+    )
     places = [
         private_folder(_place(folder, turn.material, turn.series, release.name, shard))
         for shard in range(len(linkages))
@@ -171,15 +172,6 @@ def _divide(
     read = Read(tables, people, pl.concat(linkages), held_back(release))
     whole, domain = _look_at(turn, read, domain, before)
     return _Whole(whole, max(linkage.height for linkage in linkages)), domain
-
-
-def _linkages(
-    material: Material, contract: Product, series: str, release: ReleaseFiles
-) -> list[pl.DataFrame]:
-    """The linkage of each shard in a release, under the names of a contract."""
-    assert material.private is not None
-    files = shard_linkages(material.private, series, release.name, contract, material.reading)
-    return [read_linked(file, contract, material.reading) for file in files]
 
 
 def _place(folder: Path, material: Material, series: PublishedSeries, release: str, shard: int = 0) -> Path:
@@ -228,10 +220,11 @@ def _placed(
 def _other_linkages(turn: Turn) -> Iterator[Sequence[pl.DataFrame]]:
     """The linkages of each shard in other releases of a series, those before first; read when asked for."""
     material, series = turn.material, turn.series
+    assert material.private is not None
     before = [(one.name, release) for one in _chain(series)[:-1] for release in one.releases]
     own = [(series.name, release) for release in series.releases]
     for name, release in [*reversed(before + own[: turn.number - 1]), *own[turn.number :]]:
-        yield _linkages(material, material.contract, name, release)
+        yield shard_linkages(material.private, name, release.name, material.contract, material.reading)
 
 
 def _divide_tables(

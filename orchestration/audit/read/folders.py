@@ -470,13 +470,13 @@ def read_linkage(
     """
     place = _linked_folder(folder, series, release, reading)
     files = sorted(place.glob("shard-*/linkage.parquet")) or [place / "linkage.parquet"]
-    return pl.concat(read_linked(file, contract, reading) for file in files)
+    return pl.concat(_linkage(file, contract, reading) for file in files)
 
 
 def shard_linkages(
     folder: Path, series: str, release: str, contract: Product, reading: Reading
-) -> list[Path]:
-    """The file of each shard's linkage of a release, looked for as `read_linkage` does.
+) -> list[pl.DataFrame]:
+    """Each shard's linkage of a release, looked for as `read_linkage` does.
 
     Raises
     ------
@@ -494,7 +494,7 @@ def shard_linkages(
             f" divides people into {contract.shards} shards ({wanted[0]} to {wanted[-1]}). Give the whole"
             " private folder of this series and its contract; without --private the whole table is attacked"
         )
-    return [place / name / "linkage.parquet" for name in wanted]
+    return [_linkage(place / name / "linkage.parquet", contract, reading) for name in wanted]
 
 
 def _linked_folder(folder: Path, series: str, release: str, reading: Reading) -> Path:
@@ -515,7 +515,7 @@ def _linked_folder(folder: Path, series: str, release: str, reading: Reading) ->
     return places[0]
 
 
-def read_linked(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
+def _linkage(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
     """`person`, `group_id` of one file of a linkage."""
     linkage = _read_table(file)
     names = names_in_linkage(contract)
