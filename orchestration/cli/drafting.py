@@ -104,7 +104,7 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
         why = "no column looks as if nobody may learn it: name the one that is published, and protected"
         raise ContractError("--sensitive", [("", why)])
     several = not found.are_unique([one.name for one in persons])
-    roles = roles_of(found.columns, persons[0], secret, found.unique, *persons[1:], has_several=several)
+    roles = roles_of(found.columns, persons, secret, found.unique, has_several=several)
     roles = without_what_cannot_be_read(roles, is_query="query" in found.source)
     if asks:
         roles = _asked_for_more(roles)

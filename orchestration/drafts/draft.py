@@ -146,7 +146,7 @@ def without_what_cannot_be_read(roles: Roles, *, is_query: bool) -> Roles:
 
 
 def _source(found: FoundTable, roles: Roles) -> Iterator[str]:
-    known = [*roles.quasi_identifiers, *roles.more, *roles.identifying]
+    known = [*roles.quasi_identifiers, *roles.more, *roles.persons]
     used = [*known, *([roles.sensitive] if roles.sensitive else [])]
     common, single = common_written(used) if "path" in found.source else ({}, {})
     yield "source:"
@@ -185,12 +185,12 @@ def _releases(found: FoundTable) -> Iterator[str]:
 
 
 def _identifier(roles: Roles) -> Iterator[str]:
-    names = [one.name for one in roles.identifying]
-    yield f"identifier: {flow(names[0] if roles.also is None else names)}".ljust(34) + " # never published"
-    if roles.also is not None:
+    names = [one.name for one in roles.persons]
+    yield f"identifier: {flow(names if len(names) > 1 else names[0])}".ljust(34) + " # never published"
+    if len(names) > 1:
         yield f"# {GUESS} no column has another value in each row, and these two together have: do they"
         yield "#   identify a person, in every snapshot the same?"
-    for column in roles.identifying:
+    for column in roles.persons:
         yield from _of_nobody(column, is_several=roles.has_several)
 
 
@@ -211,7 +211,7 @@ def _of_nobody(column: Column, *, is_several: bool) -> Iterator[str]:
 
 
 def _several_rows(found: FoundTable, roles: Roles) -> Iterator[str]:
-    identifier = roles.identifier
+    identifier = roles.persons[0]
     if not roles.has_several:
         return
     # Of several snapshots, most rows repeat it because people stay.
@@ -386,7 +386,7 @@ def _said(roles: Roles) -> Iterator[str]:
     """What the draft says of each column: names of columns and no value."""
     assert roles.sensitive is not None
     known = ", ".join(f"{one.name} ({one.kind})" for one in roles.quasi_identifiers) or "nothing"
-    yield f"  identifies a person     {' and '.join(one.name for one in roles.identifying)}"
+    yield f"  identifies a person     {' and '.join(one.name for one in roles.persons)}"
     if roles.has_several:
         yield f"  tells rows apart        {roles.row.name if roles.row else 'all columns together'}"
     yield f"  others may know         {known}"

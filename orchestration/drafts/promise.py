@@ -63,7 +63,7 @@ def promise_lines(
     if is_in_bins(column):
         edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
         values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
-    shown = (column, *roles.identifying)  # of which a later file may lack one
+    shown = (column, *roles.persons)  # of which a later file may lack one
     is_by_row = {one.missing for one in shown} == {0} and len({one.rows for one in shown}) == 1
     is_by_row = is_by_row and not column.bounds
     if has_several and is_by_row:
@@ -108,7 +108,7 @@ def _people(values: pl.Series, roles: Roles, heights: Sequence[int]) -> pl.DataF
     """`snapshot`, `who`, `value`: each row of all snapshots, in their order; None if they are not in rows."""
     if sum(heights) != len(values):
         return None
-    who = pl.DataFrame([one.values.alias(f"{at}") for at, one in enumerate(roles.identifying)])
+    who = pl.DataFrame([one.values.alias(f"{at}") for at, one in enumerate(roles.persons)])
     at = pl.Series("snapshot", range(len(heights))).repeat_by(pl.Series(heights)).explode()
     return pl.DataFrame([at, who.to_struct("who"), values.alias("value")])
 
@@ -137,8 +137,8 @@ def _most_changed(people: pl.DataFrame) -> float:
 
 def _shown(values: pl.Series, roles: Roles) -> pl.Series:
     """The values of rows that are not left out: a lot of rows says which values of a person are published."""
-    person = [f"{at}" for at in range(len(roles.identifying))]
-    named = (one.values.alias(name) for name, one in zip(person, roles.identifying, strict=True))
+    person = [f"{at}" for at in range(len(roles.persons))]
+    named = (one.values.alias(name) for name, one in zip(person, roles.persons, strict=True))
     lots = pl.Series("lot", rows_drawn(len(values), len(values)))
     rows = pl.DataFrame([values.alias("value"), lots, *named])
     held = rows.group_by(exactly(*person, "value")).agg(pl.col("lot").min(), rows=pl.len())

@@ -84,7 +84,8 @@ IN_A_FAMILY = re.compile("rac|ethni")
 class Roles:
     """What each column of a table is taken for."""
 
-    identifier: Column
+    persons: tuple[Column, ...]
+    """The columns that identify a person, one or two: a household and a line of it."""
     quasi_identifiers: tuple[Column, ...]
     more: tuple[Column, ...]
     """Further ones that may be known, beyond `MOST_QUASI_IDENTIFIERS`."""
@@ -95,13 +96,6 @@ class Roles:
     """Of people with several rows, the column that tells a row from all others, if there is one."""
     has_several: bool = False
     """Whether rows repeat the identifier."""
-    also: Column | None = None
-    """The column that identifies a person together with `identifier`: a line of a household."""
-
-    @property
-    def identifying(self) -> tuple[Column, ...]:
-        """The columns that identify a person, one or two."""
-        return (self.identifier,) if self.also is None else (self.identifier, self.also)
 
 
 def words_in(name: str) -> list[str]:
@@ -293,25 +287,23 @@ def is_determined(column: Column, others: Sequence[Column]) -> bool:
 
 def roles_of(
     columns: Sequence[Column],
-    identifier: Column,
+    persons: Sequence[Column],
     sensitive: Column | None,
     unique: Sequence[str],
-    also: Column | None = None,
     *,
-    has_several: bool | None = None,
+    has_several: bool = False,
 ) -> Roles:
     """The roles of all columns beside these; `unique` are those with another value in each row.
 
-    `also` identifies a person together with `identifier`; `has_several` says whether rows repeat the two.
+    `persons` identify a person, one or two; `has_several` says whether rows repeat them.
     """
-    has_several = identifier.name not in unique if has_several is None else has_several
     different = [one for one in columns if one.name in unique and one.kind in IDENTIFYING]
     whole = [one for one in different if (one.kind != "number" or one.is_whole) and one is not sensitive]
     row = whole[0] if has_several and whole else None
     left_out: list[tuple[Column, str]] = []
     known: list[Column] = []
     for one in columns:
-        if one in (identifier, also, sensitive, row):
+        if one in (*persons, sensitive, row):
             continue
         if (why := _not_published(one, unique) or _goes_with(one, sensitive)) is None:
             known.append(one)
@@ -321,14 +313,13 @@ def roles_of(
     ranked = sorted(known, key=lambda one: not has_word(one, MAY_BE_KNOWN))
     chosen = ranked[:MOST_QUASI_IDENTIFIERS]
     return Roles(
-        identifier,
+        tuple(persons),
         tuple(one for one in known if one in chosen),
         tuple(one for one in known if one not in chosen),
         sensitive,
         tuple(left_out),
         row,
         has_several,
-        also,
     )
 
 

@@ -609,7 +609,7 @@ def test_what_a_column_of_text_is(values, kind):
 def test_a_column_of_times_has_not_one_value_alone():
     times = column_of("at", pl.Series("at", [dt.time(hour) for hour in range(24)]))
     id_, drug = (column_of(name, pl.Series(name, range(24))) for name in ("id", "drug"))
-    (left_out,) = roles_of([id_, times, drug], id_, drug, ["id"]).left_out
+    (left_out,) = roles_of([id_, times, drug], [id_], drug, ["id"]).left_out
     assert left_out == (times, "of a type that is not read")
 
 
@@ -779,7 +779,7 @@ def test_weights_and_what_another_column_says_are_not_what_nobody_may_learn():
     found = [column_of(name, pl.Series(values)) for name, values in columns.items()]
     assert likely_sensitive(found).name == "value"
     person = column_of("id", pl.Series([f"P{at}" for at in range(120)]))
-    roles = roles_of([person, *found], person, found[0], ["id"])
+    roles = roles_of([person, *found], [person], found[0], ["id"])
     assert [one.name for one in roles.quasi_identifiers] == ["town", "stratum"]
     assert [one.name for one, why in roles.left_out if "a weight" in why] == ["pweight", "rep_wt1", "RB050"]
 

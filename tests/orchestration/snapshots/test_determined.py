@@ -91,7 +91,7 @@ def test_a_draft_leaves_such_columns_out():
         Column("part", "category", chapter_of(ILL), ROWS),
         Column("value", "category", ILL, ROWS),
     )
-    roles = roles_of([person, age, chapter, illness], person, illness, ["person"])
+    roles = roles_of([person, age, chapter, illness], [person], illness, ["person"])
     assert [one.name for one in roles.quasi_identifiers] == ["age"]
     ((column, why),) = roles.left_out
     assert (column.name, why[:45]) == ("part", "each value of value has one of it, so that it")

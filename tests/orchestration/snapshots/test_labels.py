@@ -223,7 +223,7 @@ def drafted(folder):
     found = in_files(folder)
     person = likely_identifier(found.columns, found.unique)
     secret = likely_sensitive([one for one in found.columns if one is not person])
-    return draft_of(found, roles_of(found.columns, person, secret, found.unique), "codes").text
+    return draft_of(found, roles_of(found.columns, [person], secret, found.unique), "codes").text
 
 
 def test_a_draft_has_codes_as_categories_with_their_labels_beside(tmp_path):

@@ -152,7 +152,7 @@ def test_a_draft_reads_bounds_and_asks_about_words_for_no_answer(tmp_path):
     table.write_csv(tmp_path / "people-2024-01-01.csv")
     found = in_files(tmp_path / "people-2024-01-01.csv")
     person, age, ill = found.columns
-    text = draft_of(found, roles_of(found.columns, person, ill, found.unique), "people").text
+    text = draft_of(found, roles_of(found.columns, [person], ill, found.unique), "people").text
     assert 'age: {bounds: {"> 89": 90}}' in text
     assert "? > 89, 7 rows, is a bound, and no gap: read as 90" in text
     assert "null_values" not in text.split("What nobody")[0]
