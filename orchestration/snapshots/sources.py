@@ -547,17 +547,15 @@ def file_pieces(
     opened = _opened(files, where, schema, source, rows, codes or Codes.of(schema, source))
     first = next(opened)
     is_anywhere = all(isinstance(file, Path) and file.name.endswith(".parquet") for file in files)
-    pieces = _numbered(_declared_pieces(chain([first], opened), schema, source))
+    pieces = _declared_pieces(chain([first], opened), schema, source)
     return Pieces(first.present, list(pieces) if is_anywhere else pieces, is_anywhere)
 
 
-def _declared_pieces(
-    files: Iterable[OpenedFile], schema: Table, source: FileSource
-) -> Iterator[tuple[int, Callable[[], Rows]]]:
+def _declared_pieces(files: Iterable[OpenedFile], schema: Table, source: FileSource) -> Iterator[Piece]:
     first = 1
     for one in files:
         for piece in one.pieces:
-            yield piece.rows, partial(_as_declared, piece, schema, source, one.where, first)
+            yield Piece(first, piece.rows, partial(_as_declared, piece, schema, source, one.where, first))
             first += piece.rows
 
 
@@ -625,19 +623,13 @@ def _as_declared(
 
 
 def _answered(answer: Answer, present: list[str], names: list[str], where: str, rows: int | None) -> Pieces:
-    def found() -> Iterator[tuple[int, Callable[[], Rows]]]:
+    def found() -> Iterator[Piece]:
+        first = 1
         with closing(answer.batches):  # whatever happens, nobody is left waiting for the database
             for some in answer.pieces(rows or PIECE):
                 table = from_arrow(some, names, where)
                 read = Rows(table, numerics=numerics(answer.schema, table))
-                yield table.height, lambda read=read: read  # type: ignore[misc]
+                yield Piece(first, table.height, lambda read=read: read)  # type: ignore[misc]
+                first += table.height
 
-    return Pieces(present, _numbered(found()))
-
-
-def _numbered(found: Iterable[tuple[int, Callable[[], Rows]]]) -> Iterator[Piece]:
-    """Pieces with the numbers of their rows."""
-    first = 1
-    for rows, read in found:
-        yield Piece(first, rows, read)
-        first += rows
+    return Pieces(present, found())
