@@ -21,11 +21,11 @@ from republish.anonymize.people.codes import MIXED, as_points, decode, encode_co
 from republish.anonymize.people.pseudonyms import pseudonyms
 from republish.anonymize.principle.state import State
 from republish.anonymize.principles import parse_contract, principle_of
-from republish.anonymize.promise.attacked import attack
 from republish.orchestration.snapshots.missing import settle_missing
 from republish.orchestration.snapshots.sources import enter
 from republish.orchestration.snapshots.validation import conform
 from tests.anonymize.sequential.sequential_tables import JOBS, attack_view, view_contract
+from tests.attacks import attack_releases
 from tests.clinic import CLINIC
 from tests.series import KEY, draws
 
@@ -94,18 +94,10 @@ def released(table, contract, number=1, state=None):
     return people, release(people.drop(IDENTIFIER), contract, state or State.empty(), number, draws(number))
 
 
-def attacked(people, candidate, contract, promises=1, knowledge=None, linked=True, tables=None):
-    principle = principle_of(contract)
-    return attack(
-        contract.table_schema,
-        principle.format(contract),
-        tables or candidate.published,
-        people.rename({"pseudonym": "person"}),
-        [principle.promise(contract.principle)] * promises,
-        knowledge,
-        linkage=candidate.linkage.rename({"pseudonym": "person"}) if linked else None,
-        held_back=candidate.figures.held_back,
-    )
+def attacked(*made, linked=True):
+    """What the attack on the last of some releases found: `(contract, people, candidate)` of each."""
+    *_, found = attack_releases(made, linked=linked)
+    return found
 
 
 def broken(found):
@@ -214,16 +206,16 @@ def test_whoever_lacks_a_sensitive_value_is_left_out_and_not_held_back():
     contract = contract_of("intervals", sensitive={"values": VALUES, "missing": "leave_out"})
     table = drawn(np.random.default_rng(3), 60, 0.1)
     people, first = released(table, contract)
-    known = attacked(people, first, contract)
     lost = table.with_columns(pl.when(pl.col("person") != "p0").then("disease"))
     later, second = released(lost, contract, 2, first.state)
     assert "p0" not in later[IDENTIFIER]
-    found = attacked(later, second, contract, 2, known.knowledge)
+    made = [(contract, people, first), (contract, later, second)]
+    found = attacked(*made)
     assert broken(found) == []
     absent = found.findings.filter(promise="candidates by absence")
     assert absent["people"].to_list() == [0]
     back, third = released(table, contract, 3, second.state)
-    assert broken(attacked(back, third, contract, 3, found.knowledge)) == []
+    assert broken(attacked(*made, (contract, back, third))) == []
     signatures = [
         one.buckets.filter(pl.col("bucket_id") == bucket)["signature"].to_list()
         for one, everybody in ((first, people), (third, back))
@@ -238,11 +230,10 @@ def test_counterfeits_without_a_value_are_looked_for_as_others_are():
     contract = contract_of("exact")
     table = drawn(np.random.default_rng(5), 200, 0.3)
     people, first = released(table, contract)
-    known = attacked(people, first, contract)
     # So many have left that counterfeits fill their places.
-    people, second = released(table.filter(pl.col("disease") != "flu"), contract, 2, first.state)
+    stay, second = released(table.filter(pl.col("disease") != "flu"), contract, 2, first.state)
     forged = int(second.published["counterfeits"]["count"].sum())
-    found = attacked(people, second, contract, 2, known.knowledge)
+    found = attacked((contract, people, first), (contract, stay, second))
     assert broken(found) == []
     (seen,) = found.findings.filter(promise="counterfeits hidden")["people"]
     assert forged / 4 < seen <= forged  # the others look like people
@@ -255,7 +246,7 @@ def test_a_missing_sensitive_value_is_a_value_among_others():
     people, candidate = released(table, contract)
     assert people[VALUE].value_counts().filter(value=MISSING)["count"].to_list() == [10]
     assert candidate.published["microdata"].filter(disease=MISSING).height == 10
-    assert broken(attacked(people, candidate, contract)) == []
+    assert broken(attacked((contract, people, candidate))) == []
     may_be_known = {"values": VALUES, "missing": "publish", "not_sensitive": [MISSING]}
     assert contract_of("intervals", sensitive=may_be_known).sensitive.not_sensitive == (MISSING,)
 
@@ -330,19 +321,22 @@ def test_what_is_published_covers_everybody_and_the_audit_accepts_it(
     principle, seed, people, lacking, linked
 ):
     contract, rng = contract_of(principle), np.random.default_rng(seed)
-    state, knowledge = State.empty(), None
-    for number in range(1, 2 if principle in ("rda", "gda", "ria") else 4):
-        table = drawn(rng, people, lacking)
-        if number > 1:  # some have left, and others came
-            table = table.with_columns(person=pl.lit("p" if number == 2 else "q") + pl.col("person"))
-        try:
-            known, candidate = released(table, contract, number, state)
-        except NotEligible:
-            return
-        covers_everybody(known, candidate, contract)
-        found = attacked(known, candidate, contract, number, knowledge, linked=linked)
-        assert broken(found) == []
-        state, knowledge = candidate.state, found.knowledge
+
+    def made():
+        state = State.empty()
+        for number in range(1, 2 if principle in ("rda", "gda", "ria") else 4):
+            table = drawn(rng, people, lacking)
+            if number > 1:  # some have left, and others came
+                table = table.with_columns(person=pl.lit("p" if number == 2 else "q") + pl.col("person"))
+            try:
+                known, candidate = released(table, contract, number, state)
+            except NotEligible:
+                return
+            covers_everybody(known, candidate, contract)
+            yield contract, known, candidate
+            state = candidate.state
+
+    assert not [row for found in attack_releases(made(), linked=linked) for row in broken(found)]
 
 
 @cache
@@ -350,7 +344,7 @@ def some_mixed(principle):
     """A release, of which some groups mix people with an age and without; an attack acquits it."""
     contract = contract_of(principle)
     people, candidate = released(drawn(np.random.default_rng(7), 60, 0.3), contract)
-    assert broken(attacked(people, candidate, contract)) == []
+    assert broken(attacked((contract, people, candidate))) == []
     return contract, people, candidate, candidate.published["microdata"]
 
 
@@ -382,11 +376,11 @@ IMPOSSIBLE = (
 def test_a_release_that_says_otherwise_is_found(principle):
     """Another count of people without a value, an interval that leaves out somebody, an impossible entry."""
     contract, people, candidate, rows = some_mixed(principle)
-    assert broken(attacked(people, candidate, contract, linked=False)) == []
+    assert broken(attacked((contract, people, candidate), linked=False)) == []
 
     def found(group, *, linked=True, **changes):
         lying = with_groups(candidate, rows, pl.col("group_id") == group, **changes)
-        return broken(attacked(people, lying, contract, linked=linked))
+        return broken(attacked((contract, people, lying), linked=linked))
 
     for claimed in (0, 2):
         wrong = rows.filter(PARTLY, pl.col("age_missing") != claimed)["group_id"].first()

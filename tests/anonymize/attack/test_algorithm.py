@@ -2,17 +2,16 @@
 
 from math import factorial
 
-import polars as pl
 import pytest
 
 from republish.anonymize.attack import algorithm
-from republish.anonymize.principles import principle_of, publisher_of
+from republish.anonymize.principles import publisher_of
 from republish.anonymize.promise import Posterior, Promise
-from republish.anonymize.promise.attacked import attack
 from republish.anonymize.promise.registry import describe_findings
 from republish.anonymize.streamliner import release as streamliner_release
 from tests.anonymize.streamliner.gda_of_table_7 import gda_of_table_7
 from tests.anonymize.streamliner.streamliner_tables import make_contract, people, run
+from tests.attacks import attack_releases
 
 AGES = [0, 1, 5, 6]
 
@@ -21,14 +20,8 @@ def found(values, contract, ages=AGES, publish=publisher_of, promise=None):
     """What the attack finds on a release: a row of its findings, and what is said of all of them."""
     table = people(ages, [0] * len(ages), list(values))
     made = run(table, contract)
-    attacked = attack(
-        contract.table_schema,
-        principle_of(contract).format(contract),
-        made.published,
-        table.rename({"pseudonym": "person"}).with_columns(identifier=pl.col("person").bin.encode("hex")),
-        [promise or principle_of(contract).promise(contract.principle)],
-        linkage=made.linkage.rename({"pseudonym": "person"}),
-        publish=publish and publish(contract),
+    (attacked,) = attack_releases(
+        [(contract, table, made)], promise and [promise], publish=publish and publish(contract)
     )
     (row,) = attacked.findings.filter(promise="knowing the algorithm").rows(named=True)
     return row, describe_findings(attacked.findings)

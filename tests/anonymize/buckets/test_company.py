@@ -7,7 +7,7 @@ import pytest
 from republish.anonymize.errors import NotEligible
 from republish.anonymize.principles import principle_of
 from republish.anonymize.promise import MinimumPeople, Promise
-from republish.anonymize.promise.attacked import attack
+from tests.attacks import attack_releases
 from tests.series import draws, entered, make_contract, released
 
 VALUES = [f"value {n:02}" for n in range(16)]
@@ -126,22 +126,12 @@ def test_a_table_that_can_not_be_published_so_says_how_many_would_have_to_wait()
 
 def attacked(promised, linkage=True, **principle):
     """The findings on what `MinimumPeople` says, of each release of a series."""
-    knowledge, promises = None, []
-    for contract, people, made in with_company(changing(1, 0.45), **principle):
-        promises.append(Promise(MinimumPeople(promised)))
-        found = attack(
-            contract,
-            principle_of(contract).format(contract),
-            made.published,
-            people.rename({"pseudonym": "person"}),
-            promises,
-            knowledge,
-            linkage=made.linkage.rename({"pseudonym": "person"}) if linkage else None,
-            held_back=made.figures.held_back,
-        )
-        knowledge = found.knowledge
-        row = found.findings.filter(promise="share among people").row(0, named=True)
-        yield row, found.figures, guesses(people, made)
+    made = list(with_company(changing(1, 0.45), **principle))
+    promises = [Promise(MinimumPeople(promised))] * len(made)
+    found = attack_releases(made, promises, linked=linkage)
+    for one, (_, people, candidate) in zip(found, made, strict=True):
+        row = one.findings.filter(promise="share among people").row(0, named=True)
+        yield row, one.figures, guesses(people, candidate)
 
 
 @pytest.mark.slow("makes many releases")

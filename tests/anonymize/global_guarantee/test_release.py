@@ -15,7 +15,6 @@ from republish.anonymize.attack.breach import breach_probability, by_promise, li
 from republish.anonymize.errors import NotEligible, SnapshotError
 from republish.anonymize.global_guarantee import GLOBAL_GUARANTEE
 from republish.anonymize.principle.state import State
-from republish.anonymize.promise.attacked import attack as attack_release
 from tests.anonymize.global_guarantee.guarantee_series import (
     AGE,
     STRATEGIES,
@@ -30,6 +29,7 @@ from tests.anonymize.global_guarantee.guarantee_series import (
     series,
     values_by_group,
 )
+from tests.attacks import attack_releases
 from tests.findings import BREACH
 
 
@@ -178,21 +178,7 @@ def test_forgetting_gives_a_whole_budget_back_and_no_more_than_that():
 
 def attacked_with_promise(contract, steps):
     """What the attack on each release finds of the breach probability, given what the contract promises."""
-    knowledge, promise = None, GLOBAL_GUARANTEE.promise(contract.principle)
-    for number, step in enumerate(steps, start=1):
-        found = attack_release(
-            contract,
-            GLOBAL_GUARANTEE.format(contract),
-            step.candidate.published,
-            step.people.rename({"pseudonym": "person"}).with_columns(
-                identifier=pl.col("person").bin.encode("hex")
-            ),
-            [promise] * number,
-            knowledge,
-            linkage=step.candidate.linkage.rename({"pseudonym": "person"}),
-            held_back=step.candidate.figures.held_back,
-        )
-        knowledge = found.knowledge
+    for found in attack_releases((contract, step.people, step.candidate) for step in steps):
         yield found.findings.row(by_predicate=pl.col("promise") == BREACH, named=True)
 
 
