@@ -33,7 +33,6 @@ from republish.orchestration.storage.store import read_json, read_table, sha256
 from tests.hospital import (
     RELEASES,
     Hospital,
-    audited,
     begin,
     everything,
     make,
@@ -201,22 +200,6 @@ def test_a_candidate_of_which_a_shard_s_file_was_changed_is_none(series, name):
 def test_a_record_without_files_asks_no_engine(tmp_path, monkeypatch):
     monkeypatch.setattr(release_record, "the_engine", None)
     assert release_record.is_unchanged(tmp_path, release_record.ReleaseRecord(parameters={}))
-
-
-def test_who_changes_shard_is_convicted(one_release, hospital, tmp_path, monkeypatch):
-    """A build that divides people anew: whoever changes shard is published as if for the first time."""
-    series = one_release
-    key = type(series).shard_key.fget
-    monkeypatch.setattr(type(series), "shard_key", property(lambda own: key(own) + b"another"))
-    take_snapshot(series, SECOND)
-    with pytest.raises(SnapshotError, match="accept"):
-        compare_snapshots(series, SECOND)
-    accepted = {SECOND: ["carried", "new", "renamed", "changed", "identifiers"]}
-    series = divided(hospital, tmp_path / "home", accept=accepted)
-    make(series, SECOND)
-    code, promises = audited(hospital, series, tmp_path / "report")
-    assert code == 3
-    assert promises["shards"]["broken_in"] == [SECOND]
 
 
 def test_the_same_identifier_in_another_spelling_is_found_in_its_shard(hospital, tmp_path):

@@ -7,10 +7,8 @@ import shutil
 import duckdb
 import polars as pl
 import pytest
-from rich.console import Console
 
 from republish.anonymize.errors import AlreadyPublished, ContractError, HomeError, PublishedFolderError
-from republish.orchestration.audit.command import audit
 from republish.orchestration.chain.candidate import compute_candidate
 from republish.orchestration.chain.delta import compare_snapshots
 from republish.orchestration.chain.publication import publish
@@ -72,16 +70,6 @@ def test_parameters_may_change_from_the_next_release_on(hospital, home):
     new = after.keys() - before.keys() - signatures(home, FIRST).keys()
     assert new
     assert all(len(after[person]) >= 4 for person in new)
-
-
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.usefixtures("only_verdicts")
-def test_a_series_whose_m_was_raised_keeps_what_it_promised(hospital, home):
-    """Each person is judged by what their first release promised: an auditor finds nothing broken."""
-    series = make(hospital.declare(principle={"m": 4}).series(home), THIRD)
-    truth, said = hospital.file(FIRST).parent, Console(quiet=True)
-    for private in (None, series.private_folder):
-        assert audit([series.published_folder], truth, hospital.contract, private=private, console=said) == 0
 
 
 def test_a_new_series_is_another_chain(hospital, home):
