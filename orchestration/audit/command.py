@@ -119,7 +119,9 @@ def audit(
         if (why := why_no_groups(home, series)) is not None:
             private = None
             console.print(f"Groups are not checked person by person: {why}.", soft_wrap=True)
-    material = Material(declared_in, series, truth, private, foreign, reading, previous, home)
+    material = Material(
+        declared_in, series, truth, private, foreign, reading, previous, home, measures=out is not None
+    )
     with named(published[0]):
         findings = _attacked(material, seconds, console)
     lines = account(findings, material)

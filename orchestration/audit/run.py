@@ -50,7 +50,8 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     """
     found = yield from _attack(material, seconds)
     if never := _never_took_up(material):
-        asked = yield from _attack(replace(material, believes_manifests=False), seconds)
+        judged_by_contract = replace(material, believes_manifests=False, measures=False)
+        asked = yield from _attack(judged_by_contract, seconds)
         found = replace(found, asked=asked.promises().filter(pl.col("series").is_in(never)))
     yield found
 

@@ -85,7 +85,7 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
             series.name,
             releases,
             _equivalences(knowledge, seconds),
-            presence=_presence(releases[-1], ever),
+            presence=_presence(releases[-1], ever) if material.measures else None,
             before=before,
             promised=turn.promises,
         )
@@ -150,6 +150,8 @@ def as_a_whole(
         The release before, if there is one.
     """
     attacked, release_format = _with_files(attacked, turn, read), turn.format
+    if not turn.material.measures:
+        return attacked
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, read, turn.contract))
     if attacked.groups is None:

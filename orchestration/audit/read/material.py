@@ -63,6 +63,9 @@ class Material:
     """The home in which the releases were published, where no folder of true tables is given."""
     believes_manifests: bool = True
     """Whether releases are judged by what their manifests say they promise, or all by the contract."""
+    measures: bool = False
+    """Whether to measure also what no verdict depends on and a report alone shows: guesses of values and
+    presence, and what a release is worth. It takes as long as all attacks."""
     shard: ShardFiles | None = None
     """The shard whose people and groups alone are attacked; None for all of them."""
     columns_read: dict[Path, ContractFile] = field(default_factory=dict, compare=False, repr=False)

@@ -87,6 +87,18 @@ def test_two_series_of_the_same_people_fail_together(folders, capsys):
 
 
 @pytest.mark.slow("takes more than a second")
+def test_what_no_verdict_depends_on_is_measured_for_a_report_alone(folders, monkeypatch):
+    measured = []
+    for measure in ("guess_values", "guess_presence", "usefulness"):
+        place = f"republish.orchestration.audit.series.{measure}"
+        monkeypatch.setattr(place, lambda *_, measure=measure: measured.append(measure))
+    run(folders, "v1")
+    assert not measured
+    run(folders, "v1", out=folders / "report")
+    assert set(measured) == {"guess_values", "guess_presence", "usefulness"}
+
+
+@pytest.mark.slow("takes more than a second")
 @pytest.mark.usefixtures("only_verdicts")
 def test_a_broken_release_is_named(folders):
     file = folders / "published/hospital/v1/2024-02-01/microdata.parquet"
