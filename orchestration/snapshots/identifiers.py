@@ -146,23 +146,34 @@ def extended(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     if not rest:  # nothing tells those who are meant from chance, but that digits are not what changed
         lettered = both.filter(~pl.col("change").str.contains(r"\d$")).group_by("change")
         return int(most_of(lettered.agg(pl.col("now").n_unique())["now"]) or 0)
-    both = both.sort("change", "now", "before")
-    found = both.group_by("change").agg(
-        pl.len(),
-        people=pl.col("now").filter(_are_alike(rest)).n_unique(),
-        alike=_are_alike(rest).sum(),
-        chance=pl.mean_horizontal(_are_alike(rest, shift).mean() for shift in range(1, SHIFTS + 1)),
+    number = pl.int_range(pl.len())
+    both = both.sort("change", "now", "before").with_columns(
+        row=number, place=number.over("change"), size=pl.len().over("change")
+    )
+    found = (
+        both.select("change", "now", *(_are_alike(rest, at).alias(f"alike_{at}") for at in range(SHIFTS + 1)))
+        .group_by("change")
+        .agg(
+            pl.len(),
+            people=pl.col("now").filter("alike_0").n_unique(),
+            alike=pl.col("alike_0").sum(),
+            chance=pl.mean_horizontal(exactly(f"alike_{at}").mean() for at in range(1, SHIFTS + 1)),
+        )
     )
     expected, chance = pl.col("len") * pl.col("chance"), pl.col("chance")
     real = found.filter(pl.col("alike") > expected + DEVIATIONS * (expected * (1 - chance)).sqrt())
     return int(most_of(real["people"]) or 0)
 
 
-def _are_alike(rest: list[str], shift: int = 0) -> pl.Expr:
-    """Whether half of the rest of a row is that of the row before, or of one so many places further on."""
-    before = (exactly(f"{name}_before") for name in rest)
-    moved = (pl.concat([one.slice(shift), one.head(shift)]) if shift else one for one in before)
-    same = (exactly(name).eq_missing(one).cast(pl.Int32) for name, one in zip(rest, moved, strict=True))
+def _are_alike(rest: list[str], shift: int) -> pl.Expr:
+    """Whether half of the rest of a row is that of the row before, or of one so many places further on.
+
+    The pairs of a change stand in a circle: `size` of them, each at its `place`.
+    """
+    place, size = pl.col("place"), pl.col("size")
+    other = pl.col("row") - place + (place + pl.when(shift < size).then(shift).otherwise(0)) % size
+    before = (exactly(f"{name}_before").gather(other) for name in rest)
+    same = (exactly(name).eq_missing(one).cast(pl.Int32) for name, one in zip(rest, before, strict=True))
     return pl.sum_horizontal(pl.lit(0), *same) * 2 >= len(rest)
 
 
