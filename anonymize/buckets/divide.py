@@ -19,7 +19,7 @@ from republish.anonymize.columns import CORRECTED, VALUE
 from republish.anonymize.contract import Contract
 from republish.anonymize.contract.combined import readable
 from republish.anonymize.errors import ValueChangeRefused
-from republish.anonymize.people.persons import persons_of
+from republish.anonymize.people.persons import joined_by_names, persons_of
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.people.values import known_values, positions
 
@@ -138,7 +138,7 @@ def divide(
         shares no value with these. Where people have several rows, it is one more (`m_invariance.units`).
     """
     people = pl.DataFrame({"row": np.arange(len(value)), "pseudonym": pseudonym})
-    remembered = people.join(memory, on="pseudonym")
+    remembered = joined_by_names(people, memory)
     row, earlier = remembered["row"].to_numpy(), remembered["bucket_id"].to_numpy().astype(np.int64)
     keeps = signatures.find(earlier, value[row]) >= 0
     bucket = np.full(len(value), UNDECIDED)

@@ -12,6 +12,7 @@ import polars as pl
 from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.kernels.split import EMPTY
+from republish.anonymize.people.persons import joined_by_names
 
 TOGETHER = "grouped"
 """The state's table of each tuple's group in the last release: `pseudonym` (of a counterfeit, bytes by lot),
@@ -60,7 +61,7 @@ def lasting(
     tuples = places.with_columns(
         names.alias(PSEUDONYM), pl.Series("bucket", bucket), pl.Series(VALUE, value), forged=counterfeit
     )
-    tuples = tuples.join(before, on=PSEUDONYM, how="left", maintain_order="left")
+    tuples = joined_by_names(tuples, before, how="left")
     present, forged = (np.bincount(some, minlength=len(sizes)) for some in (bucket, bucket[counterfeit]))
     counted = pl.DataFrame({"present": present, "size": sizes, "may_stay": _may_stay(present, forged, sizes)})
     counted = counted.with_row_index("bucket").cast({"bucket": tuples.schema["bucket"]})

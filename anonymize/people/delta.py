@@ -8,7 +8,7 @@ import polars as pl
 
 from republish.anonymize.columns import CORRECTED, PSEUDONYM, VALUE
 from republish.anonymize.contract.expected import DeltaFigures
-from republish.anonymize.people.persons import PERSON_BYTES, persons_of
+from republish.anonymize.people.persons import PERSON_BYTES, joined_by_names, persons_of, sorted_by_names
 
 CHANGES = ("carried", "changed", "deleted", "inserted")
 """What can become of a person between two snapshots."""
@@ -39,24 +39,23 @@ def delta(
     if previous is None:
         previous, attributes = current.clear(), {column: column for column in attributes}
     before, now = _alike(previous, current, attributes)
-    both = before.join(now, on=PSEUDONYM, how="full", coalesce=True, suffix="_now")
-    was, stays = pl.col("present").is_not_null(), pl.col("present_now").is_not_null()
+    was, was_not = pl.col("present_right").is_not_null(), pl.col("present_right").is_null()
 
     def differ(columns: Iterable[str]) -> pl.Expr:
         return pl.any_horizontal(
-            pl.lit(value=False), *(pl.col(column).ne_missing(pl.col(f"{column}_now")) for column in columns)
+            pl.lit(value=False), *(pl.col(column).ne_missing(pl.col(f"{column}_right")) for column in columns)
         )
 
     changed, moved = differ(_sensitive(current)), differ(attributes)
     change = (
-        pl.when(~was).then(pl.lit("inserted"))
-        .when(~stays).then(pl.lit("deleted"))
+        pl.when(was_not).then(pl.lit("inserted"))
         .when(changed).then(pl.lit("changed"))
         .otherwise(pl.lit("carried"))
     )  # fmt: skip
-    return both.sort(PSEUDONYM).select(
-        PSEUDONYM, change.alias("change"), (was & stays & moved).alias("moved")
-    )
+    present = joined_by_names(now, before, "left").select(PSEUDONYM, change=change, moved=was & moved)
+    gone = joined_by_names(before, now.select(PSEUDONYM, "present"), "left").filter(was_not)
+    deleted = gone.select(PSEUDONYM, change=pl.lit("deleted"), moved=pl.lit(value=False))
+    return sorted_by_names(pl.concat([present, deleted]), PSEUDONYM)
 
 
 def delta_figures(changes: pl.DataFrame) -> DeltaFigures:

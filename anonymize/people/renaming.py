@@ -7,6 +7,7 @@ import polars as pl
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Sensitive
 from republish.anonymize.contract.combined import values_of
+from republish.anonymize.people.persons import joined_by_names
 from republish.anonymize.spelling import twins
 
 NEARLY_ALL = 0.9
@@ -28,7 +29,7 @@ def moves(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
     if before.schema[VALUE] != now.schema[VALUE]:
         before, now = (table.with_columns(pl.col(VALUE).cast(pl.String)) for table in (before, now))
     former, latter = before.select(PSEUDONYM, gone=VALUE), now.select(PSEUDONYM, became=VALUE)
-    return moves_of_both(former.join(latter, on=PSEUDONYM), former["gone"], latter["became"])
+    return moves_of_both(joined_by_names(former, latter), former["gone"], latter["became"])
 
 
 def moves_of_both(both: pl.DataFrame, before: pl.Series, now: pl.Series) -> pl.DataFrame:

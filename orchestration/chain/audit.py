@@ -17,6 +17,7 @@ from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Product
 from republish.anonymize.errors import AuditFailed
 from republish.anonymize.figures import Figures
+from republish.anonymize.people.persons import joined_by_names
 from republish.anonymize.people.rows import as_counted
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principles import principle_of, publisher_of
@@ -180,9 +181,8 @@ def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int
     people = linkage.select(person=PSEUDONYM)
     remembered, came = people.clear(), people
     if knowledge is not None and knowledge.stays is not None:
-        stays = knowledge.stays.people
-        remembered = people.join(stays.filter(pl.col("until") == release - 1), on="person", how="semi")
-        came = people.join(stays, on="person", how="anti")
+        last = joined_by_names(people, knowledge.stays.people.select("person", "until"), "left", "person")
+        remembered, came = last.filter(until=release - 1), last.filter(pl.col("until").is_null())
     fewest = {"groups": people, "remembered": remembered, "cuts": came, "arrivals": came}
     return {f"fewest_{name}": int(not some.is_empty()) for name, some in fewest.items()}
 

@@ -16,6 +16,7 @@ from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, exactly
 from republish.anonymize.contract import Product
 from republish.anonymize.errors import HomeError, NotEligible, SnapshotError, ValueChangeRefused
+from republish.anonymize.people.persons import joined_by_names
 from republish.anonymize.people.rows import different_people, names_in_linkage
 from republish.anonymize.principle.candidate import Candidate, ReleaseFigures
 from republish.anonymize.principle.principle import Draw
@@ -197,5 +198,5 @@ def candidate_of(
 def named_linkage(contract: Product, people: pl.DataFrame, linkage: pl.DataFrame) -> pl.DataFrame:
     """The linkage of a candidate of people under the identifier's own name, sorted by all columns."""
     names = names_in_linkage(contract)
-    named = people.select(exactly(PSEUDONYM, *names)).join(linkage, on=PSEUDONYM)
+    named = joined_by_names(people.select(exactly(PSEUDONYM, *names)), linkage)
     return named.drop(PSEUDONYM).sort(pl.all()).rename(names)

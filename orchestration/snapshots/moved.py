@@ -16,6 +16,7 @@ from republish.anonymize.columns import IDENTIFIER, PSEUDONYM, entries, exactly
 from republish.anonymize.contract import CategoryAttribute, Product
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.contract.schema import Schema
+from republish.anonymize.people.persons import joined_by_names
 from republish.anonymize.people.renaming import moves_of_both
 
 LASTING = re.compile(
@@ -106,7 +107,7 @@ def in_both(before: pl.DataFrame, now: pl.DataFrame, contract: Product) -> pl.Da
         table.select(PSEUDONYM, *(exactly(name).alias(f"{when}{name[2:]}") for name in names))
         for when, table in (("before", before), ("now", now))
     )
-    return next(tables).join(next(tables), on=PSEUDONYM)
+    return joined_by_names(next(tables), next(tables))
 
 
 def _shared(people: pl.DataFrame, contract: Product) -> list[str]:
