@@ -27,6 +27,7 @@ from republish.anonymize.contract.expected import (
 from republish.anonymize.errors import HomeError, SnapshotError
 from republish.anonymize.people.delta import delta, delta_figures
 from republish.anonymize.people.own_values import count_values, own_values
+from republish.anonymize.people.persons import joined_by_names, persons_of
 from republish.anonymize.people.renaming import (
     declarable,
     describe_renamings,
@@ -49,7 +50,6 @@ from republish.orchestration.snapshots.identifiers import (
     changed_form,
     drifted,
     extended,
-    gone_and_new,
     named,
 )
 from republish.orchestration.snapshots.labels import (
@@ -337,8 +337,8 @@ def compare_people(
         return Compared(delta_figures(changes), None, nobody, nobody, values, nobody, *nothing)
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     people, people_now = _people(before, now)
-    gone, new = gone_and_new(people, people_now)
-    stayed = people.head(2 * len(gone)).join(gone, on="text", how="anti")
+    gone, new = _alone(people, people_now), _alone(people_now, people)
+    stayed = _in_text(people.head(2 * len(gone))).join(gone, on="text", how="anti")
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
     moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
     most = MOST_COMPARED + 1
@@ -349,15 +349,27 @@ def compare_people(
 
 
 def _people(*snapshots: Snapshot) -> Iterator[pl.DataFrame]:
-    """The people of several snapshots by their identifiers, with the columns that all of these have."""
+    """People of several snapshots by pseudonyms and identifiers, with the columns that all of these have."""
     columns = [
         {name: column for column, name in one.columns.items() if column in one.table.columns}
         for one in snapshots
     ]
     shared = sorted(set.intersection(*(set(one) for one in columns)))
     for one, there in zip(snapshots, columns, strict=True):
-        rest = [one.table[there[name]] for name in shared if there[name] != IDENTIFIER]
-        yield named(one.table[IDENTIFIER], *rest)
+        rest = (one.table[there[name]] for name in shared if there[name] != IDENTIFIER)
+        numbered = (column.alias(f"rest_{at}") for at, column in enumerate(rest))
+        yield named(one.table[IDENTIFIER]).with_columns(persons_of(one.table[PSEUDONYM]), *numbered)
+
+
+def _alone(people: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """The people of one snapshot alone, each once, as `named` has them; parameters are from `_people`."""
+    there = others.select(PSEUDONYM, there=pl.lit(value=True))
+    alone = joined_by_names(people, there, "left").filter(pl.col("there").is_null()).drop("there")
+    return _in_text(alone).unique("text", maintain_order=True)
+
+
+def _in_text(people: pl.DataFrame) -> pl.DataFrame:
+    return people.drop(PSEUDONYM).cast(pl.String)
 
 
 def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
