@@ -103,26 +103,33 @@ def risks(
     for at, row in enumerate(rows):
         # A group that no later row may be in has no room left but for its counterfeits.
         done = rooms[at] & ~reduce(or_, rooms[at + 1 :], 0)
-        ways = tuples.ways(row, invariant)
-        moves = {state: _moves(state, ways, done, steps) for state in layer}
-        mapped.append((row, layer, moves))
+        own, ways = tuples.own(row), tuples.ways(row, invariant)
+        moves: dict[int, _Moves] = {}
         reached: dict[int, int] = defaultdict(int)
-        for state, some in moves.items():
-            for _, left, number in some:
-                reached[left] += layer[state] * number
+        for state, times in layer.items():
+            here = state & own
+            if (some := moves.get(here)) is None:
+                some = moves[here] = _moves(here, ways, done, steps.most - steps.taken)
+            steps.take(some.taken)
+            rest = state ^ here
+            for _, left, number in some.found:
+                reached[rest | left] += times * number
+        mapped.append((row, own, layer, moves))
         layer = reached
     if not layer:
         return {}
     # The same from the end: in how many ways the rows after this one can be mapped.
     after, total, found = dict.fromkeys(layer, 1), sum(layer.values()), {}
-    for row, before, moves in reversed(mapped):
+    for row, own, before, moves in reversed(mapped):
         weights: dict[Hashable, int] = defaultdict(int)
         onward = dict.fromkeys(before, 0)
-        for state, some in moves.items():
-            for value, left, number in some:
-                on = number * after[left]
+        for state, times in before.items():
+            here = state & own
+            rest = state ^ here
+            for value, left, number in moves[here].found:
+                on = number * after[rest | left]
                 onward[state] += on
-                weights[value] += before[state] * on
+                weights[value] += times * on
         found[row] = {value: Fraction(weight, total) for value, weight in weights.items() if weight}
         after = onward
     return found
@@ -145,12 +152,21 @@ _Ways = Sequence[tuple[Hashable, Sequence[Sequence[_Cell]]]]
 """Each value that a row may have, and the cells to which it can be mapped in each of its releases."""
 
 
-def _moves(state: int, ways: _Ways, done: int, steps: Steps) -> list[tuple[Hashable, int, int]]:
-    """Map a row onto what is left, in every way: the value, what is left then, and in how many ways.
+class _Moves(NamedTuple):
+    """The ways to map a row onto what is left in its own groups."""
+
+    found: Sequence[tuple[Hashable, int, int]]
+    """The value, what is left then, and in how many ways."""
+    taken: int
+    """The mappings of a tuple that were tried."""
+
+
+def _moves(state: int, ways: _Ways, done: int, most: float) -> _Moves:
+    """Map a row onto what is left, in every way, as long as no more than the most mappings are tried.
 
     Nothing may be left of the room `done`.
     """
-    found, taken, most = [], 0, steps.most - steps.taken
+    found, taken = [], 0
     for value, releases in ways:
         some = [(state, 1)]
         for cells in releases:
@@ -164,11 +180,10 @@ def _moves(state: int, ways: _Ways, done: int, steps: Steps) -> list[tuple[Hasha
                 break
             taken += len(some)
             if taken > most:
-                steps.take(taken)  # which ends it
+                return _Moves([], taken)
         else:
             found += [(value, left, number) for left, number in some if not left & done]
-    steps.take(taken)
-    return found
+    return _Moves(found, taken)
 
 
 class _Tuples(NamedTuple):
@@ -223,6 +238,15 @@ class _Tuples(NamedTuple):
         for number, groups in self.hosts[row].items():
             for group in groups:
                 bits |= self.mask << self.shift[number, group] if (number, group) in self.shift else 0
+        return bits
+
+    def own(self, row: Row) -> int:
+        """The bits of all that the groups hold which may hold a row, with their room."""
+        bits = self.rooms(row)
+        for number, groups in self.hosts[row].items():
+            for group in groups:
+                for value in self.held[number].get(group, ()):
+                    bits |= self.mask << self.shift[number, group, value]
         return bits
 
     def ways(self, row: Row, invariant: bool) -> _Ways:
