@@ -94,7 +94,7 @@ Of `sequential`: a list of releases of other products about the same people. It 
 AS_ELSEWHERE = "For the releases after the first, as m_invariance has it."
 """What a key says that has no row of its own."""
 ABOUT_COMMANDS = """\
-`verify`, `estimate`, `associate`, `impute` and `audit` are for everybody who has published folders, and the
+`verify`, `estimate`, `associate`, `copies` and `audit` are for everybody who has published folders, and the
 others for a publisher. `republish COMMAND --help` explains every argument and option."""
 OPAQUE = "State"
 """A class whose fields are for republish alone."""

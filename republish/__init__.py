@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from republish.anonymize.errors import RepublishError
+    from republish.anonymize.learning.copies import pooled
     from republish.orchestration.dagster.component import ReleaseProduct, release_partitions
     from republish.orchestration.library.auditing import audit
     from republish.orchestration.library.contract import Contract
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from republish.orchestration.library.release import Release, release
     from republish.orchestration.library.state import State
     from republish.orchestration.readers.estimate.command import Measure, estimate
+    from republish.orchestration.readers.estimate.copies import copies
 
 __all__ = [
     "Contract",
@@ -27,7 +29,9 @@ __all__ = [
     "RepublishError",
     "State",
     "audit",
+    "copies",
     "estimate",
+    "pooled",
     "read",
     "release",
     "release_partitions",
@@ -43,7 +47,9 @@ _PLACES = {
     "RepublishError": "anonymize.errors",
     "State": "orchestration.library.state",
     "audit": "orchestration.library.auditing",
+    "copies": "orchestration.readers.estimate.copies",
     "estimate": "orchestration.readers.estimate.command",
+    "pooled": "anonymize.learning.copies",
     "read": "orchestration.library.reading",
     "release": "orchestration.library.release",
     "release_partitions": "orchestration.dagster.component",

@@ -274,7 +274,7 @@ def _by_columns(
     """Counts of the first release by each column, and by each two: true, estimated, its error."""
     attributes = dict(contract.attributes())
     named = people.rename({column: one.name for column, one in attributes.items()})
-    parts = [_part(one, named[one.name]) for one in attributes.values()]
+    parts = [part_of(one, named[one.name]) for one in attributes.values()]
     for kind, number in zip(COLUMNS, (1, 2), strict=True):
         for some in itertools.combinations(parts, number):
             split = " || '|' || ".join(f"{part}::VARCHAR" for part in some)
@@ -285,7 +285,7 @@ def _by_columns(
                     yield ("first", kind), true[part], estimated, error
 
 
-def _part(attribute: NumberAttribute | DateAttribute | CategoryAttribute, values: pl.Series) -> str:
+def part_of(attribute: NumberAttribute | DateAttribute | CategoryAttribute, values: pl.Series) -> str:
     """A column in SQL, numbers and dates in bands of as many people each."""
     name = quoted(attribute.name)
     if isinstance(attribute, CategoryAttribute):

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -36,6 +37,19 @@ def estimating(
     It is that of the release with such a `number` in the series. Later ones are of the months after `DATE`.
     Ends lie on the grid of `min_width` since version 0.5.0.
     """
+    with estimating_folder(published, contract, *later, on_grid=on_grid, number=number) as (connection, _):
+        yield connection
+
+
+@contextmanager
+def estimating_folder(
+    published: Mapping[str, pl.DataFrame],
+    contract: Contract,
+    *later: Mapping[str, pl.DataFrame],
+    on_grid: bool = True,
+    number: int = 1,
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Mapping[str, Any]]]:
+    """The same, and the release's data package."""
     stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": number}
     if on_grid and principle_of(contract).format(contract) is GENERALIZATION:
         stated["lone_ends"] = 0  # how many are a person's own is not asked
@@ -48,9 +62,9 @@ def estimating(
             (Path(folder) / date).mkdir()
             for name, table in tables.items():
                 dated(table, date).write_parquet(Path(folder) / date / f"{name}.parquet")
-        statements = estimate_sql(data_package(contract, release_format, stated, types))
-        with prepared(Path(folder), statements, "/*") as connection:
-            yield connection
+        package = data_package(contract, release_format, stated, types)
+        with prepared(Path(folder), estimate_sql(package), "/*") as connection:
+            yield connection, package
 
 
 def estimated_cells(published: Mapping[str, pl.DataFrame], contract: Contract) -> Cells:

@@ -13,10 +13,10 @@ from republish.orchestration.cli.audit import audit
 from republish.orchestration.cli.backup import backup, restore
 from republish.orchestration.cli.catalogue import catalogue
 from republish.orchestration.cli.compare import compare
+from republish.orchestration.cli.copies import copies
 from republish.orchestration.cli.demo import demo
 from republish.orchestration.cli.estimate import estimate
 from republish.orchestration.cli.forget import forget
-from republish.orchestration.cli.impute import impute
 from republish.orchestration.cli.init import init
 from republish.orchestration.cli.person import person
 from republish.orchestration.cli.record import record
@@ -86,5 +86,5 @@ of_a_publisher = (
     *(init, schema, status, release, validate, compare, demo, ui, tidy, backup, restore),
     *(person, forget, record, catalogue),
 )
-for command in (*of_a_publisher, verify, estimate, associate, impute, audit):
+for command in (*of_a_publisher, verify, estimate, associate, copies, audit):
     app.command()(command)

@@ -62,12 +62,12 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Imputed:
+class Copies:
     """Tables of people as they may be, and what they can be asked."""
 
-    tables: pl.DataFrame
-    """A row for each person of each copy: `estimate_copy` (1, 2, …), `release`, the quasi-identifiers and the
-    sensitive column, as of `readers.estimate.copies.imputed`."""
+    tables: list[pl.DataFrame]
+    """Each copy, with a row for each person: `copy` (1, 2, …), `release`, the quasi-identifiers and the
+    sensitive column, as of `readers.estimate.copies.copies`."""
     told: list[str]
     """The quasi-identifiers of which can be told how the sensitive column goes with them."""
     not_told: list[str]
@@ -95,9 +95,9 @@ def associated(
     return of_tables(release.tables, release.contract, columns, seed, begin, str(release.folder))
 
 
-def imputed_by_model(
+def copies_by_model(
     published: Path, copies: int, seed: int = 1, begin: Callable[[str], None] = lambda _part: None
-) -> Imputed:
+) -> Copies:
     """Multiple imputations in which values go with quasi-identifiers as `associated` says that they do.
 
     Raises
@@ -125,13 +125,13 @@ def imputed_by_model(
     tables = []
     for copy, values in enumerate(dealt, 1):
         table = people.select(
-            pl.lit(copy, pl.Int64).alias("estimate_copy"),
+            pl.lit(copy, pl.Int64).alias("copy"),
             pl.lit(dt.date.fromisoformat(release.date)).alias("release"),
             *(exactly(column) for column in ours),
             learned.values.gather(values).alias(VALUE),
         )
         tables.append(table.filter(pl.Series(learned.is_person)).rename(names))
-    return Imputed(pl.concat(tables), told, [one.name for one in there if one.name not in told])
+    return Copies(tables, told, [one.name for one in there if one.name not in told])
 
 
 def of_tables(

@@ -96,17 +96,17 @@ def test_an_audit_is_made_signed_and_verified_with_the_small_install(series):
     assert "3 releases as audited on" in told.stdout
 
 
-def test_people_are_counted_and_imputed_with_what_is_installed_for_reading(tmp_path):
+def test_people_are_counted_and_copied_with_what_is_installed_for_reading(tmp_path):
     series = build(tmp_path, 1).series(tmp_path / "var")
     folder = str(make(series, RELEASES[0]).published(RELEASES[0]))
     commands = [
         ["estimate", folder, "--where", "age >= 40", "--by", "disease"],
-        ["impute", folder, f"{tmp_path}/copies.parquet", "--copies", "2"],
+        ["copies", folder, f"{tmp_path}/copies", "--copies", "2"],
     ]
     told = python(ONLY_THE_LOCKED + RUN.format(commands=commands), READING)
     assert told.returncode == 0, told.stderr
     assert "standard error" in told.stdout
-    assert "2 tables" in told.stdout
+    assert "2 copies" in told.stdout
     told = python(
         f"{ONLY_THE_LOCKED}\nimport republish\nassert republish.read({folder!r}).tables['microdata'].height\n"
         f"assert republish.estimate({folder!r}, 'age >= 40').height\nrepublish.audit",

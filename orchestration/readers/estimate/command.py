@@ -445,7 +445,7 @@ def _macro(connection: duckdb.DuckDBPyConnection, measure: Measure, columns: Map
     return f"estimate_quantile{of_bins}({written}, {measure.place!r}, "
 
 
-def _frame(answer: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+def frame_of(answer: duckdb.DuckDBPyRelation) -> pl.DataFrame:
     """The rows of an answer, fetched as tuples: they are few, and DuckDB's way to polars needs pyarrow."""
     kinds = zip(answer.columns, answer.types, strict=True)
     plain = {name: PLAIN[kind.id] for name, kind in kinds if kind.id in PLAIN}
@@ -465,7 +465,7 @@ def _asked(
 
     def answered(text: str) -> pl.DataFrame:
         asked = f"{text}, split := {{{parts}}}" if by else text
-        return _frame(connection.sql(f"SELECT {figures} FROM {macro}{asked})"))  # noqa: S608 - as above
+        return frame_of(connection.sql(f"SELECT {figures} FROM {macro}{asked})"))  # noqa: S608 - as above
 
     try:
         kind = str(connection.sql(met).types[0])

@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -18,7 +19,7 @@ from republish.orchestration.storage.parts import SUFFIX
 
 ESTIMATE = "estimate.sql"
 OURS = {
-    "release",
+    *("release", "copy"),
     *(
         "estimate_group",
         "estimate_point",
@@ -116,10 +117,45 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
 
     `package` is the content of its `datapackage.json`.
     """
-    own = package["republish"]
-    if own["format"] == VIEW:
+    if package["republish"]["format"] == VIEW:
         return None
-    points = ESTIMATED[own["format"]]
+    words = _words(package)
+    words["checks"] = _template("create_estimate_checks").render(words)
+    statements = (
+        "create_estimate_settings",
+        ESTIMATED[package["republish"]["format"]],
+        "create_estimate_regions",
+        "create_estimate",
+        "create_estimate_numbers",
+    )
+    return "\n".join(_template(name).render(words) for name in statements)
+
+
+@dataclass(frozen=True)
+class CopiedQueries:
+    """What is asked, once `estimate_sql` was run, of a release that copies are drawn of."""
+
+    codes: str | None
+    """The rows of groups as codes; None if intervals are published."""
+    words: tuple[str, ...]
+    """Of each attribute: what codes stand for. Of intervals, only of `$codes`."""
+    sensitive: str
+    """What the numbers of values stand for."""
+
+
+def copied_queries(package: Mapping[str, Any]) -> CopiedQueries:
+    """The queries on a release that is no view; `package` is the content of its `datapackage.json`."""
+    words = _words(package)
+    return CopiedQueries(
+        _template("select_copied_codes").render(words) if words["is_exact"] else None,
+        tuple(_template("select_copied_words").render(words, a=one) for one in words["attributes"]),
+        _template("select_copied_sensitive").render(words),
+    )
+
+
+def _words(package: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of the templates on a release."""
+    own = package["republish"]
     names = [quoted(name) for name in column_names(package)]
     of = len(own["attributes"])
     columns, sensitive = names[:of], names[of:]
@@ -128,7 +164,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         {"column": column, **_attribute(number, one)}
         for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
     ]
-    words: dict[str, Any] = {
+    return {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive[0]),
         "column_list": _one_line(", ".join(names)),
@@ -177,7 +213,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "crowded": CROWDED,
         "together": TOGETHER,
         "evenly": 0 if is_exact else UNEVEN,
-        "unevenly": 0 if is_exact else _unevenly(own),
+        "unevenly": 0 if is_exact else UNEVEN_BY_RANK if is_by_rank(own) else UNEVEN,
         "classes": CLASSES,
         "most_labels": MOST_LABELS,
         "linked": LINKED,
@@ -197,16 +233,6 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
     }
-    words["checks"] = _template("create_estimate_checks").render(words)
-    statements = (
-        "create_estimate_settings",
-        points,
-        "create_estimate_regions",
-        "create_estimate",
-        "create_estimate_numbers",
-        "create_estimate_copies",
-    )
-    return "\n".join(_template(name).render(words) for name in statements)
 
 
 def _values(sensitive: Sequence[str]) -> dict[str, Any]:
@@ -339,10 +365,10 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _unevenly(own: Mapping[str, Any]) -> float:
-    """How many times the square of what places in line change counts."""
-    is_by_rank = own["principle"].get("method") == BY_RANK and own["n"] == 1
-    return UNEVEN_BY_RANK if is_by_rank else UNEVEN
+def is_by_rank(own: Mapping[str, Any]) -> bool:
+    """Whether people of a group have about the same weighted rank, by what a package says of its release."""
+    found: bool = own["principle"].get("method") == BY_RANK and own["n"] == 1
+    return found
 
 
 def _prior(tau_squared: float) -> float:

@@ -144,7 +144,7 @@ def test_every_command_takes_columns_that_are_called_as_patterns_are(source, sha
     run("person", contract, "--identifier", tmp_path / "who", "--home", home, "--out", tmp_path / "person")
     if shards == 1:
         run("validate", contract, "--home", home)
-        run("impute", published, tmp_path / "copies.parquet")
+        run("copies", published, tmp_path / "copies")
         run("record", contract, "--home", home, "--out", tmp_path / "record")
         run("compare", contract, "--home", home, "--values", "2", "--principles", "m_invariance")
     run("forget", contract, "--identifiers", tmp_path / "who", "--delete", "--home", home)

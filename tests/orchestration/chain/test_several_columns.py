@@ -8,7 +8,7 @@ import pytest
 from republish.anonymize.errors import ContractError, SnapshotError
 from republish.orchestration.dagster.metadata import ERROR, of_candidate
 from republish.orchestration.readers.estimate.command import estimate
-from republish.orchestration.readers.estimate.copies import imputed
+from republish.orchestration.readers.estimate.copies import copies
 from republish.orchestration.rights.find import find
 from tests.hospital import RELEASES, audited, make
 
@@ -73,7 +73,7 @@ def test_releases_are_published_audited_and_estimated_by_one_column_and_by_two(s
         assert abs(counted["people"] - true.height) <= 4 * counted["standard_error"] + 5
     by_two = estimate(folder, by=["disease", "treatment"])
     assert abs(by_two["people"].sum() - estimate(folder)["people"][0]) < 1
-    assert {"disease", "treatment"} <= set(imputed(folder, 1, 1).columns)
+    assert {"disease", "treatment"} <= set(next(copies(folder, 1)).columns)
 
     package = json.loads((folder / "datapackage.json").read_text())["republish"]
     assert [one["name"] for one in package["sensitive"]] == ["disease", "treatment"]

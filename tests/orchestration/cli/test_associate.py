@@ -97,9 +97,9 @@ def test_a_column_that_cannot_be_asked_for_is_named_with_those_that_can(words, s
     assert said in err
 
 
-@pytest.mark.parametrize("command", ["associate", "impute"])
+@pytest.mark.parametrize("command", ["associate", "copies"])
 def test_only_a_first_release_is_taken_and_the_error_names_it(command, exact, tmp_path, republish):
-    words = {"associate": WORDS, "impute": (tmp_path / "tables.csv", "--model")}[command]
+    words = {"associate": WORDS, "copies": (tmp_path / "new", "--model")}[command]
     series = exact.published(RELEASES[0]).parent
     code, _, (err,) = republish(command, series, *words)
     assert code == 2
@@ -108,44 +108,44 @@ def test_only_a_first_release_is_taken_and_the_error_names_it(command, exact, tm
     code, _, (err,) = republish(command, exact.published(RELEASES[1]), *words)
     assert code == 2
     assert "is release 2 of its series" in err
-    assert not (tmp_path / "tables.csv").exists()
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.usefixtures("quick")
-def test_tables_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_path, republish, monkeypatch):
+def test_copies_by_the_model_name_the_columns_that_they_can_be_asked(exact, tmp_path, republish, monkeypatch):
     """Of others, and where nothing is told, it is said."""
-    folder, file = exact.published(RELEASES[0]), tmp_path / "tables.parquet"
+    folder, file = exact.published(RELEASES[0]), tmp_path / "new"
     told = {"age": True, "zipcode": False, "sex": True, "birthplace": True}
 
     def columns_told(self, _dealt=()):
         return [one.name for _, one in self.asked.attributes if told[one.name]]
 
     monkeypatch.setattr(Learned, "columns_told", columns_told)
-    code, (what, said), err = republish("impute", folder, file, "--copies", 3, "--model", "--seed", 4)
+    code, (what, said), err = republish("copies", folder, file, "--copies", 3, "--model", "--seed", 4)
     assert (code, err) == (0, [])
-    assert what.endswith("tables.parquet: 3 tables of 300 people, told apart by estimate_copy")
+    assert what.endswith(f"new: 3 copies of {RELEASES[0]}, of 300 people")
     assert said == (
         "They show how values go with age, sex, birthplace."
         " They can't show it for zipcode: leave that out of models."
     )
-    tables = pl.read_parquet(file)
-    assert republish("impute", folder, tmp_path / "lot.parquet", "--copies", 3)[0] == 0
-    by_lot = pl.read_parquet(tmp_path / "lot.parquet")
+    tables = pl.read_parquet(file / "*.parquet")
+    assert republish("copies", folder, tmp_path / "lot", "--copies", 3)[0] == 0
+    by_lot = pl.read_parquet(tmp_path / "lot" / "*.parquet")
     assert tables.schema == by_lot.schema
     everything = tables.columns[:-1]
     assert tables.select(everything).sort(everything).equals(by_lot.select(everything).sort(everything))
     for some in (tables, by_lot):
-        counts = some.group_by("estimate_copy", "disease").len().sort("estimate_copy", "disease")
+        counts = some.group_by("copy", "disease").len().sort("copy", "disease")
         assert counts["len"].to_list()[: len(counts) // 3] * 3 == counts["len"].to_list()
-    assert republish("impute", folder, tmp_path / "b.parquet", "--copies", 3, "--model", "--seed", 4)[0] == 0
-    assert pl.read_parquet(tmp_path / "b.parquet").equals(tables)
+    assert republish("copies", folder, tmp_path / "b", "--copies", 3, "--model", "--seed", 4)[0] == 0
+    assert pl.read_parquet(tmp_path / "b" / "*.parquet").equals(tables)
 
     told |= dict.fromkeys(told, False)
     monkeypatch.setattr(Learned, "dealings", None)  # no table is made
-    code, out, (err,) = republish("impute", folder, tmp_path / "none.csv", "--model")
+    code, out, (err,) = republish("copies", folder, tmp_path / "none", "--model")
     assert (code, out) == (2, [])
     assert "how disease goes with other columns can't be told; without --model" in err
-    assert not (tmp_path / "none.csv").exists()
+    assert not (tmp_path / "none").exists()
 
 
 def test_intervals_and_an_empty_folder_are_refused_with_the_way_out(series, tmp_path, republish):

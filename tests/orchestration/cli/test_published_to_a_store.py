@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from republish.anonymize.errors import ContractError, PublishedFolderError, StoreError
@@ -189,8 +190,9 @@ class TestWhatIsThere:
         assert republish("estimate", place, *asked) == republish("estimate", series.published_folder, *asked)
         assert republish("estimate", f"{place}/{FIRST}", *asked)[0] == 0
         for name, of in (("there", place), ("here", series.published_folder)):
-            assert republish("impute", of, tmp_path / f"{name}.csv", "--copies", 2)[0] == 0
-        assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+            assert republish("copies", of, tmp_path / name, "--copies", 2)[0] == 0
+        there, here = (pl.read_parquet(tmp_path / name / "*.parquet") for name in ("there", "here"))
+        assert there.equals(here)
         truth = ("--truth", hospital.file(FIRST).parent, "--contract", hospital.contract)
         code, out, err = republish("audit", place, *truth, "--out", tmp_path / "report", "--seconds", 1)
         assert code == 0, err

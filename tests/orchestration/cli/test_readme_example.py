@@ -85,7 +85,7 @@ COMMANDS = (
     "backup members.yaml --out copy.tar",
     f"verify {SERIES}",
     f"estimate {SERIES} --where region='north' --by diagnosis",
-    f"impute {SERIES}/{FIRST} people.csv --copies 2",
+    f"copies {SERIES}/{FIRST} people --copies 2 --format csv",
     f"audit {SERIES} --truth members --contract members.yaml --out report",
 )
 

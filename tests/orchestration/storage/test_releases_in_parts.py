@@ -12,7 +12,7 @@ from republish.anonymize.errors import LimitError, PublishedFolderError
 from republish.orchestration.chain.population_overlap import OtherProduct
 from republish.orchestration.limits import VARIABLE, raise_limits
 from republish.orchestration.readers.estimate.command import estimate
-from republish.orchestration.readers.estimate.copies import imputed
+from republish.orchestration.readers.estimate.copies import copies
 from republish.orchestration.rights.find import find
 from republish.orchestration.storage.hidden import check_tables
 from republish.orchestration.storage.manifest import MANIFEST, sums, verify_release, verify_series
@@ -49,10 +49,10 @@ def test_the_releases_verify_and_their_parts_are_the_rows_of_the_whole_tables(se
 def test_estimates_are_those_of_whole_tables_with_republish_and_without(series, monkeypatch):
     folder = series.published_folder
     whole = estimate(folder, "age >= 40", by="sex")
-    others = estimate(folder, change=True), imputed(folder, copies=1, seed=3)
+    others = estimate(folder, change=True), pl.concat(copies(folder, 1, seed=3))
     divide(folder, ROWS)
     assert estimate(folder, change=True).equals(others[0])
-    assert imputed(folder, copies=1, seed=3).equals(others[1])
+    assert pl.concat(copies(folder, 1, seed=3)).equals(others[1])
     assert estimate(folder, "age >= 40", by="sex").equals(whole)
     monkeypatch.chdir(series.published(RELEASES[1]))
     with duckdb.connect() as connection:

@@ -1,0 +1,122 @@
+"""`republish copies`, as a researcher types it: what is certain is in every copy, the rest is dealt out."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import republish
+from republish.anonymize.learning import copies as learning
+from republish.orchestration.demo.hospital import hospital_snapshots
+from tests.hospital import RELEASES
+
+RELEASE = RELEASES[1]
+
+
+@pytest.fixture
+def folder(series):
+    return series.published(RELEASE)
+
+
+@pytest.mark.slow("takes more than a second")
+def test_each_copy_has_the_people_of_every_group_with_values_of_their_group(folder, tmp_path, republish):
+    code, (said,), err = republish("copies", folder, tmp_path / "new", "--copies", 3)
+    assert (code, err) == (0, [])
+    assert said.endswith(f"new: 3 copies of {RELEASE}, of 300 people")
+    files = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert files == [f"{RELEASE}_copy_{copy}.parquet" for copy in (1, 2, 3)]
+    tables = [pl.read_parquet(tmp_path / "new" / name) for name in files]
+    assert tables[0].columns == ["copy", "release", "age", "zipcode", "sex", "birthplace", "disease"]
+    assert [table["copy"].unique().to_list() for table in tables] == [[1], [2], [3]]
+    microdata = pl.read_parquet(folder / "microdata.parquet")
+    fakes = pl.read_parquet(folder / "counterfeits.parquet")["count"].sum()
+    assert microdata.height == 300 + fakes
+    assert fakes > 0
+    published = dict(microdata.group_by("disease").len().iter_rows())
+    for table in tables:
+        counted = dict(table.group_by("disease").len().iter_rows())
+        lacking = [published[disease] - people for disease, people in counted.items()]
+        assert min(lacking) >= 0
+        assert sum(lacking) == fakes
+        ends = microdata.filter(disease="flu").select("age_low", "age_high", "zipcode_low", "zipcode_high")
+        for age, zipcode in table.filter(disease="flu").select("age", "zipcode").iter_rows():
+            assert any(a <= age <= b and c <= zipcode <= d for a, b, c, d in ends.iter_rows())
+    assert not tables[0].drop("copy").equals(tables[1].drop("copy"))
+
+
+@pytest.mark.slow("makes and audits many releases")
+def test_the_same_seed_gives_the_same_copies_as_parquet_and_csv(series, tmp_path, republish):
+    """Of a whole series, too, and as a program gets them."""
+    names = {"a": (1, "parquet"), "b": (1, "parquet"), "c": (1, "csv"), "d": (2, "parquet")}
+    for name, (seed, form) in names.items():
+        words = ("copies", series.published_folder, tmp_path / name, "--copies", 2, "--seed", seed)
+        assert republish(*words, "--format", form)[0] == 0
+    first, again, other = (pl.read_parquet(tmp_path / name / "*.parquet") for name in "abd")
+    assert first.equals(again)
+    assert not first.equals(other)
+    assert first["release"].unique().cast(str).sort().to_list() == [*RELEASES[:2]]
+    assert pl.read_csv(tmp_path / "c" / "*.csv", try_parse_dates=True).equals(first)
+    assert pl.concat(republish_copies(series)).sort("release", "copy", maintain_order=True).equals(first)
+
+
+def republish_copies(series):
+    return list(republish.copies(series.published_folder, 2))
+
+
+def intervals_right(folder, people):
+    """How many of the intervals of counts by value and age, of means and of slopes have the truth in them."""
+    tables, right = list(republish.copies(folder, 25)), []
+
+    def look(measure):
+        mean, error = republish.pooled([measure(table) for table in tables])
+        right.append(abs(mean - measure(people)) <= 2.06 * error + 0.5)
+
+    for disease in people["disease"].unique():
+        for old in (20, 40, 60, 80):
+            look(lambda table, old=old, ill=disease: table.filter(pl.col("age") < old, disease=ill).height)
+        look(lambda table, ill=disease: table.filter(disease=ill)["age"].mean())
+        look(
+            lambda table, ill=disease: (
+                1000
+                * np.polyfit(table["age"].to_numpy().astype(float), (table["disease"] == ill).to_numpy(), 1)[
+                    0
+                ]
+            )
+        )
+    return np.mean(right)
+
+
+@pytest.mark.slow("takes more than a second")
+def test_copies_differ_as_far_as_a_reader_errs(hospital, tmp_path, monkeypatch):
+    """If values are dealt out by lot and places have no lots of the copy, intervals are too short."""
+    ((date, people),) = hospital_snapshots(1, 3000, 5)
+    made = republish.release(people, republish.Contract.load(hospital.contract), date=date)
+    folder = made.write(tmp_path / "v1")
+    assert intervals_right(folder, people) > 0.93
+    for name in ("EVENLY", "IN_LINE", "JOINTLY", "CROWDED"):
+        monkeypatch.setattr(learning, name, 0.0)
+    monkeypatch.setattr(learning, "NOISE", 1e9)
+    assert intervals_right(folder, people) < 0.85
+
+
+def test_no_folder_is_written_over_and_no_other_kind_is_written(folder, tmp_path, republish):
+    (tmp_path / "there").mkdir()
+    code, out, (err,) = republish("copies", folder, tmp_path / "there")
+    assert (code, out) == (2, [])
+    assert "is there already; name a new folder" in err
+    assert not list((tmp_path / "there").iterdir())
+    assert republish("copies", folder, tmp_path / "new", "--format", "xlsx")[0] == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_copies_that_were_not_finished_leave_nothing(folder, tmp_path, republish, monkeypatch):
+    """The second copy can't be drawn; the next command begins anew."""
+    drawn = learning.drawn_copies
+
+    def broken(*words):
+        yield next(drawn(*words))
+        raise MemoryError
+
+    monkeypatch.setattr("republish.orchestration.readers.estimate.copies.drawn_copies", broken)
+    assert republish("copies", folder, tmp_path / "new", "--copies", 2)[0] != 0
+    assert not list(tmp_path.glob("*new*"))
+    assert not list(tmp_path.glob(".*new*"))
