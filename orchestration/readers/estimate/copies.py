@@ -40,7 +40,7 @@ Columns = dict[str, np.ndarray]
 
 
 def copies(
-    published: str | Path, number: int = 25, seed: int = 1, begin: Callable[[str], None] = lambda _part: None
+    published: str | Path, number: int = 25, seed: int = 1, begin: Callable[[str], None] | None = None
 ) -> Iterator[pl.DataFrame]:
     """Draw copies of a published table: people as they may be, to be analysed as if they were the true ones.
 
@@ -85,12 +85,13 @@ def copies_of(
     package: Mapping[str, Any],
     number: int,
     seed: int,
-    begin: Callable[[str], None] = lambda _part: None,
+    begin: Callable[[str], None] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Copies of a release on which `estimate.sql` was run, as `copies` has them."""
     release, date = _Release.of(connection, package), package["republish"]["release"]
     for copy, drawn in enumerate(drawn_copies(release.groups, number, seed), 1):
-        begin(f"{date}, copy {copy}")
+        if begin is not None:
+            begin(f"{date}, copy {copy}")
         yield release.table(drawn, copy, dt.date.fromisoformat(date))
 
 
@@ -161,8 +162,10 @@ class _Release:
     def table(self, drawn: Copy, copy: int, date: dt.date) -> pl.DataFrame:
         """A copy under the release's own names."""
         columns = [self._decoded(at, name, drawn.codes[:, at]) for at, name in enumerate(self._attributes())]
-        head = [pl.lit(copy, pl.Int64).alias(COPY), pl.lit(date).alias(RELEASE)]
-        return pl.DataFrame([*columns, *self.values[drawn.value].get_columns()]).select(*head, pl.all())
+        people = len(drawn.value)
+        head = [pl.repeat(copy, people, dtype=pl.Int64, eager=True).alias(COPY)]
+        head.append(pl.repeat(date, people, dtype=pl.Date, eager=True).alias(RELEASE))
+        return pl.DataFrame([*head, *columns, *self.values[drawn.value].get_columns()])
 
     def _attributes(self) -> list[str]:
         return self.names[: len(self.names) - self.values.width]
