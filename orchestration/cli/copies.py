@@ -45,7 +45,7 @@ def copies(
     don't, for the columns that are named.
     """
     from republish.anonymize.errors import QueryError
-    from republish.orchestration.readers.estimate.command import held_back
+    from republish.orchestration.readers.estimate.command import counts_rows, held_back
     from republish.orchestration.readers.estimate.copies import copies as copies_of
     from republish.orchestration.readers.estimate.copies import write_copies
     from republish.orchestration.storage.in_stores import fetched
@@ -67,9 +67,9 @@ def copies(
                 drawn: Iterator[pl.DataFrame] = copies_of(place, number, seed, work.begin)
                 people = write_copies(folder, drawn, number, form)
             said = ""
-        held = held_back(place)
+        held, unit = held_back(place), "rows" if counts_rows(place) else "people"
     for release, present in people.items():
-        out.print(f"{folder}: {number:,} copies of {release}, of {present:,} people")
+        out.print(f"{folder}: {number:,} copies of {release}, of {present:,} {unit}")
     if said:
         out.print(said)
     say_held_back(held, out)

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.learning.copies import Cells, Copy, Intervals, PublishedGroups, drawn_copies
 from republish.orchestration.readers.datapackage.words import sensitive_columns
 from republish.orchestration.readers.estimate.command import (
@@ -147,6 +148,8 @@ class _Release:
     """What each number of a value stands for."""
     words: tuple[pl.DataFrame, ...]
     """Of each attribute whose codes are exact: what each stands for. None of intervals."""
+    blanks: tuple[str | None, ...]
+    """What stands in each attribute where it is missing."""
 
     @classmethod
     def of(cls, connection: duckdb.DuckDBPyConnection, package: Mapping[str, Any]) -> _Release:
@@ -157,7 +160,8 @@ class _Release:
         values = frame_of(connection.sql(queries.sensitive))
         values.columns = names[-len(sensitive_columns(own)) :]
         exact = () if queries.codes is None else tuple(frame_of(connection.sql(one)) for one in queries.words)
-        return cls(connection, queries, groups, names, values, exact)
+        blanks = tuple(MISSING if one["kind"] == "category" else None for one in own["attributes"])
+        return cls(connection, queries, groups, names, values, exact, blanks)
 
     def table(self, drawn: Copy, copy: int, date: dt.date) -> pl.DataFrame:
         """A copy under the release's own names."""
@@ -171,15 +175,15 @@ class _Release:
         return self.names[: len(self.names) - self.values.width]
 
     def _decoded(self, at: int, name: str, codes: Ints) -> pl.Series:
-        """What codes of an attribute stand for; null if it is missing."""
+        """What codes of an attribute stand for."""
         if self.words:
             words = self.words[at]
         else:
             asked = {"codes": np.unique(codes[codes >= 0]).tolist()}
             words = frame_of(self.connection.sql(self.queries.words[at], params=asked))
         place = np.searchsorted(words["code"].to_numpy(), codes)
-        found = pl.Series(place).set(pl.Series(codes < 0), None)
-        return words["word"].gather(found).alias(name)
+        found = words["word"].gather(pl.Series(place).set(pl.Series(codes < 0), None))
+        return found.fill_null(self.blanks[at]).alias(name) if self.blanks[at] else found.alias(name)
 
 
 def _groups(

@@ -14,6 +14,7 @@ from republish.anonymize.errors import RepublishError
 from republish.orchestration.chain.snapshot import take_snapshot
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.dagster.metadata import _report
+from republish.orchestration.readers.estimate.copies import copies
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.store import read_table
@@ -234,6 +235,15 @@ def test_readers_count_people_whose_value_is_missing(republish, made, principle)
         width = max(found["high"] - found["low"], 2)
         assert abs(found["people"] - true) <= width, where  # four standard errors
     assert counted("sex is missing") == counted("sex = '(missing)'")
+    fakes = pl.read_parquet(release / "counterfeits.parquet")["count"].sum()
+    for copy in copies(release, 2):
+        for column, lacking in {
+            "age": copy["age"].is_null(),
+            "admitted": copy["admitted"].is_null(),
+            "sex": copy["sex"] == "(missing)",
+            "disease": copy["disease"] == "(missing)",
+        }.items():
+            assert abs(lacking.sum() - there[column].null_count()) <= fakes, column
     package = json.loads((release / "datapackage.json").read_text())
     fields = {one["name"]: one for one in package["resources"][0]["schema"]["fields"]}
     if principle == "intervals":

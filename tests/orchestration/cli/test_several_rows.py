@@ -101,6 +101,8 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path):
     held_back = counted["held_back"]["2024-02-01"]
     assert "people" not in counted["estimates"][0]
     assert counted["estimates"][0]["rows"] == pytest.approx(truth - held_back, rel=1e-6)
+    code, (said, *_), _ = republish("copies", series / "2024-02-01", tmp_path / "copies", "--copies", 2)
+    assert (code, said.endswith(f"2 copies of 2024-02-01, of {truth - held_back:,} rows")) == (0, True)
     readme = (series / "2024-02-01/README.md").read_text()
     assert OF_ROWS in readme
     assert "Counts of rows with error bars" in readme
