@@ -56,9 +56,9 @@ FAINT = 0.2
 CLASSES, FEW = 16, 0.5
 """Two attributes are compared in so many classes of as many people each, and so many people more are taken to
 be in each pair of classes."""
-PAIRINGS = 4
-"""So many ways to pair the places of a group are drawn; a lot of the copy says how often the likeliest one is
-taken."""
+PAIRINGS, REDRAWN = 4, 4
+"""So many ways to pair the places of a group are drawn, and each person's places so many times more. A lot of
+the copy says how often the likeliest ones are taken, or the unlikeliest."""
 MISSING = -1
 """The code of a value that is missing."""
 
@@ -261,17 +261,20 @@ def _places(groups: PublishedGroups, together: _Together, lots: _Lots) -> Ints:
     evenly, in_line, jointly = lots.moves * (EVENLY, IN_LINE, JOINTLY)
     if groups.by_rank:
         in_line, jointly = BY_RANK * in_line, BY_RANK * jointly
-    places = [_of_intervals(one, groups, evenly, random) for one in groups.intervals]
-    codes = _paired(groups, places, in_line, random)
+    places = _all_places(groups, evenly, random)
+    slots = _paired(groups, in_line, random)
     if together.more:
-        is_asked = random.random(len(groups.people)) < abs(jointly)
-        most = np.sign(jointly) * together.score(groups, codes)
-        for _ in range(PAIRINGS - 1):
-            other = _paired(groups, places, in_line, random)
-            score = np.sign(jointly) * together.score(groups, other)
-            is_better = is_asked & (score > most)
-            most = np.where(is_better, score, most)
-            codes = np.where(is_better[groups.owner][:, None], other, codes)
+        slots = _likelier_slots(groups, together, places, slots, in_line, jointly, random)
+    codes = _taken(places, slots)
+    if together.more:
+        own = together.score(codes)
+        is_asked = random.random(len(codes)) < abs(jointly)
+        for _ in range(REDRAWN):
+            others = _taken(_all_places(groups, evenly, random), slots)
+            score = together.score(others)
+            is_taken = is_asked & (np.sign(jointly) * (score - own) > 0)
+            own = np.where(is_taken, score, own)
+            codes = np.where(is_taken[:, None], others, codes)
     for at, one in enumerate(groups.intervals):
         if one.cells is not None:
             there = codes[:, at] != MISSING
@@ -279,19 +282,52 @@ def _places(groups: PublishedGroups, together: _Together, lots: _Lots) -> Ints:
     return codes
 
 
-def _paired(
-    groups: PublishedGroups, places: Sequence[Ints], in_line: float, random: np.random.Generator
+def _likelier_slots(
+    groups: PublishedGroups,
+    together: _Together,
+    places: Sequence[Ints],
+    slots: Ints,
+    in_line: float,
+    jointly: float,
+    random: np.random.Generator,
 ) -> Ints:
-    """Deal the places of each group, which are in order, to its people: by lot, but for those in line.
+    """Pair the places of groups anew, where that is likelier; unlikelier, if `jointly` is below nought."""
+
+    def score_of_groups(paired: Ints) -> Floats:
+        scores = together.score(_taken(places, paired))
+        return np.bincount(groups.owner, scores, len(groups.people)).astype(float)
+
+    most = score_of_groups(slots)
+    is_asked = random.random(len(groups.people)) < abs(jointly)
+    for _ in range(PAIRINGS - 1):
+        others = _paired(groups, in_line, random)
+        score = score_of_groups(others)
+        is_taken = is_asked & (np.sign(jointly) * (score - most) > 0)
+        most = np.where(is_taken, score, most)
+        slots = np.where(is_taken[groups.owner][:, None], others, slots)
+    return slots
+
+
+def _all_places(groups: PublishedGroups, evenly: float, random: np.random.Generator) -> list[Ints]:
+    return [_of_intervals(one, groups, evenly, random) for one in groups.intervals]
+
+
+def _taken(places: Sequence[Ints], slots: Ints) -> Ints:
+    """The codes of people who take so many'th places, int64[N, A]."""
+    return np.stack([own[slot] for own, slot in zip(places, slots.T, strict=True)], axis=1)
+
+
+def _paired(groups: PublishedGroups, in_line: float, random: np.random.Generator) -> Ints:
+    """Which of its group's places each person takes, int64[N, A]: by lot, but for those in line.
 
     Where `in_line` is below nought, high places on every other attribute go with low ones on the rest.
     """
     alike, own = min(0.99, abs(in_line)), random.normal(size=len(groups.owner))
-    found = np.empty((len(own), len(places)), np.int64)
-    for at, one in enumerate(places):
+    found = np.empty((len(own), len(groups.intervals)), np.int64)
+    for at in range(len(groups.intervals)):
         turned = -own if in_line < 0 and at % 2 else own
         key = alike * turned + np.sqrt(1 - alike**2) * random.normal(size=len(own))
-        found[_order(groups.owner, key), at] = one
+        found[_order(groups.owner, key), at] = np.arange(len(own))
     return found
 
 
@@ -385,16 +421,17 @@ class _Together:
     @classmethod
     def of(cls, groups: PublishedGroups, random: np.random.Generator) -> _Together:
         """Compare groups with each other, by expectation maximization over pairings drawn by lot."""
-        places = [_of_intervals(one, groups, 0, random) for one in groups.intervals]
+        places = _all_places(groups, 0, random)
         edges = [
             np.unique(np.quantile(one, np.arange(1, CLASSES) / CLASSES, method="nearest")) for one in places
         ]
-        drawn = [_paired(groups, places, 0, random) for _ in range(PAIRINGS)]
+        drawn = [_taken(_all_places(groups, 0, random), _paired(groups, 0, random)) for _ in range(PAIRINGS)]
         nothing = cls({}, edges)
         kinds = [nothing.classes(codes) for codes in drawn]
         found, more = cls({}, edges), {}
         for _ in range(2):
-            weights = np.stack([found.score(groups, codes) for codes in drawn])
+            scores = [np.bincount(groups.owner, found.score(codes), len(groups.people)) for codes in drawn]
+            weights = np.stack(scores)
             weights = np.exp(weights - weights.max(axis=0))
             weights /= weights.sum(axis=0)
             for first, second in itertools.combinations(range(len(edges)), 2):
@@ -412,14 +449,12 @@ class _Together:
         columns = zip(self.edges, codes.T, strict=True)
         return np.stack([np.searchsorted(edges, own, side="right") for edges, own in columns], axis=1)
 
-    def score(self, groups: PublishedGroups, codes: Ints) -> Floats:
-        """How likely the places of each group's people go together, float64[G], as a logarithm."""
-        total = np.zeros(len(groups.people))
-        if not self.more:
-            return total
-        own = self.classes(codes)
+    def score(self, codes: Ints) -> Floats:
+        """How likely the places of each person go together, float64[N], as a logarithm."""
+        total = np.zeros(len(codes))
+        own = self.classes(codes) if self.more else codes
         for (first, second), more in self.more.items():
-            total += np.bincount(groups.owner, more[own[:, first], own[:, second]], len(total))
+            total += more[own[:, first], own[:, second]]
         return total
 
 

@@ -120,3 +120,45 @@ def test_copies_that_were_not_finished_leave_nothing(folder, tmp_path, republish
     assert republish("copies", folder, tmp_path / "new", "--copies", 2)[0] != 0
     assert not list(tmp_path.glob("*new*"))
     assert not list(tmp_path.glob(".*new*"))
+
+
+@pytest.mark.slow("takes more than a second")
+def test_columns_that_decide_each_other_are_counted_with_errors_that_hold(tmp_path, monkeypatch):
+    """Regions of birth and of life: without places that are drawn anew, intervals are too short."""
+    random, number = np.random.default_rng(3), 4000
+    regions = np.array([f"R{n:02}" for n in range(12)])
+    born = random.choice(12, number, p=(shares := 1 / np.arange(2, 14)) / shares.sum())
+    lives = np.where(random.random(number) < 0.7, born, random.permutation(born))
+    people = pl.DataFrame(
+        {
+            "person": np.arange(number),
+            "born": regions[born],
+            "lives": regions[lives],
+            "age": random.integers(18, 80, number),
+            "job": (born + random.integers(0, 8, number)) % 10,
+        }
+    )
+    order = [{"name": name, "kind": "category", "order": regions.tolist()} for name in ("born", "lives")]
+    contract = republish.Contract.of(
+        {
+            "identifier": "person",
+            "quasi_identifiers": [*order, {"name": "age", "kind": "number", "domain": [18, 79]}],
+            "sensitive": {"name": "job"},
+            "principle": {"name": "m_invariance", "m": 4},
+        }
+    )
+    folder = republish.release(people, contract, date="2024-01-01").write(tmp_path / "v1")
+    true = people.group_by("born", "lives").len("people").filter(pl.col("people") >= 50)
+
+    def right():
+        tables = [table.group_by("born", "lives").len() for table in republish.copies(folder, 25)]
+        held = []
+        for born, lives, people in true.iter_rows():
+            found = [table.filter(born=born, lives=lives)["len"].sum() for table in tables]
+            mean, error = republish.pooled(found)
+            held.append(abs(mean - people) <= 2.06 * error + 0.5)
+        return np.mean(held)
+
+    assert right() > 0.8
+    monkeypatch.setattr(learning, "REDRAWN", 0)
+    assert right() < 0.7
