@@ -25,6 +25,7 @@ Multiple Imputation, Annals of Statistics 16, 1988: the models that copies are d
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,6 +60,8 @@ be in each pair of classes."""
 PAIRINGS, REDRAWN = 4, 4
 """So many ways to pair the places of a group are drawn, and each person's places so many times more. A lot of
 the copy says how often the likeliest ones are taken, or the unlikeliest."""
+MANY = 64
+"""Of so many people of a group, each is multiplied; of more, logarithms of the gamma function are added."""
 MISSING = -1
 """The code of a value that is missing."""
 
@@ -399,14 +402,15 @@ def _shares(one: Intervals, ends: Floats, people: Ints) -> Floats:
 
 def _all_within(share: Floats, people: Ints, alike: Floats) -> Floats:
     """How likely all others of a group are within a share that the first one is in (Polya's urn)."""
-    found, order = np.ones(len(share)), np.argsort(-people, kind="stable")
-    share, alike, people = share[order], alike[order], people[order]
-    for other in range(1, int(people.max(initial=0))):
-        some = np.searchsorted(-people, -other, side="left")
-        found[:some] *= (share[:some] + other * alike[:some]) / (1 + other * alike[:some])
-    back = np.empty(len(order))
-    back[order] = found
-    return back
+    found: Floats = np.ones(len(share))
+    for other in range(1, min(MANY, int(people.max(initial=0)))):
+        step = (share + other * alike) / (1 + other * alike)
+        found *= np.where(people > other, step, 1)
+    for at in np.flatnonzero(people > MANY):
+        within, each, number = float(share[at] / alike[at]), 1 / float(alike[at]), int(people[at])
+        one = math.lgamma(within + number) - math.lgamma(within + 1)
+        found[at] = math.exp(one + math.lgamma(each + 1) - math.lgamma(each + number))
+    return found
 
 
 @dataclass(frozen=True)

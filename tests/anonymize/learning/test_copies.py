@@ -131,7 +131,8 @@ def test_people_of_a_cell_stay_in_it_and_before_its_step(groups):
 
 
 def test_how_likely_others_are_within_a_share_is_that_of_polyas_urn():
-    share, people, alike = np.array([0.3, 0.9, 0.5]), np.array([5, 1, 40]), np.array([0.2, 0.4, 0.01])
+    share, people = np.array([0.3, 0.9, 0.5, 0.7, 0.2]), np.array([5, 1, 40, 65, 500])
+    alike = np.array([0.2, 0.4, 0.01, 0.05, 0.3])
     urn = gammaln(share / alike + people) - gammaln(share / alike + 1)
     urn += gammaln(1 / alike + 1) - gammaln(1 / alike + people)
     assert _all_within(share, people, alike) == pytest.approx(np.exp(urn))
