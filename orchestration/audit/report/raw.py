@@ -41,6 +41,8 @@ GROUPS_KNOWN = "everybody's group in every release (private folder)"
 OF_ANOTHER_TOOL = "another tool's"
 MOST_PARTS = 1000
 """Parts of a series, of the equivalence attack, that are listed."""
+DIGITS = 12
+"""How exactly the usefulness of releases is written, in significant digits."""
 
 
 @dataclass(frozen=True)
@@ -186,10 +188,17 @@ def _release(release: AttackedRelease) -> dict[str, Any]:
         "tuples": release.tuples,
         "figures": dict(release.attack.figures),
         "findings": release.attack.findings.to_dicts(),
-        "useful": useful or None,
+        "useful": _steady(useful) or None,
         "guesses": _guessed(release.guesses),
         "by_column": [{"column": name, **(_guessed(found) or {})} for name, found in by_column],
     }
+
+
+def _steady(figures: Any) -> Any:
+    """Figures to the digits that are the same in every run: the order in which many are added up is not."""
+    if isinstance(figures, dict):
+        return {name: _steady(one) for name, one in figures.items()}
+    return float(f"{figures:.{DIGITS}g}") if isinstance(figures, float) else figures
 
 
 def _guessed(found: Guesses | None) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ from republish.orchestration.audit.gaps import _hosts_unknown
 from republish.orchestration.audit.report.coarse import SMALL, coarse, public_names, without_small
 from republish.orchestration.audit.report.page import page as page_of
 from republish.orchestration.audit.report.page import shown
+from republish.orchestration.audit.report.raw import _steady
 from republish.orchestration.audit.report.words import reading
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
@@ -439,3 +440,14 @@ def test_a_place_to_sign_is_never_alone_on_a_page(page, tmp_path, lines):
     assert plain("Every promise holds.") in boxes
     assert boxes.count("Placeanddate") == 2
     assert "Onemore." in around or plain("for download") in around
+
+
+def test_figures_do_not_depend_on_the_order_in_which_they_are_added_up():
+    forth, back = sum([0.1, 0.2, 0.3]), sum([0.3, 0.2, 0.1])
+    assert forth != back
+    assert _steady({"ncp": forth, "widths": {"age": forth}, "queries": 3, "median": None}) == {
+        "ncp": back,
+        "widths": {"age": back},
+        "queries": 3,
+        "median": None,
+    }
