@@ -264,7 +264,8 @@ def _places(groups: PublishedGroups, together: _Together, lots: _Lots) -> Ints:
     evenly, in_line, jointly = lots.moves * (EVENLY, IN_LINE, JOINTLY)
     if groups.by_rank:
         in_line, jointly = BY_RANK * in_line, BY_RANK * jointly
-    places = _all_places(groups, evenly, random)
+    spreads = [_Spread.of(one, groups, evenly) for one in groups.intervals]
+    places = [one.places(random) for one in spreads]
     slots = _paired(groups, in_line, random)
     if together.more:
         slots = _likelier_slots(groups, together, places, slots, in_line, jointly, random)
@@ -273,7 +274,7 @@ def _places(groups: PublishedGroups, together: _Together, lots: _Lots) -> Ints:
         own = together.score(codes)
         is_asked = random.random(len(codes)) < abs(jointly)
         for _ in range(REDRAWN):
-            others = _taken(_all_places(groups, evenly, random), slots)
+            others = _taken([one.places(random) for one in spreads], slots)
             score = together.score(others)
             is_taken = is_asked & (np.sign(jointly) * (score - own) > 0)
             own = np.where(is_taken, score, own)
@@ -311,10 +312,6 @@ def _likelier_slots(
     return slots
 
 
-def _all_places(groups: PublishedGroups, evenly: float, random: np.random.Generator) -> list[Ints]:
-    return [_of_intervals(one, groups, evenly, random) for one in groups.intervals]
-
-
 def _taken(places: Sequence[Ints], slots: Ints) -> Ints:
     """The codes of people who take so many'th places, int64[N, A]."""
     return np.stack([own[slot] for own, slot in zip(places, slots.T, strict=True)], axis=1)
@@ -334,37 +331,52 @@ def _paired(groups: PublishedGroups, in_line: float, random: np.random.Generator
     return found
 
 
-def _of_intervals(
-    one: Intervals, groups: PublishedGroups, evenly: float, random: np.random.Generator
-) -> Ints:
-    """Draw the places of all people on an attribute, int64[N]: in order by group, missing ones first."""
-    even = one.span / one.span.sum()
-    mass = np.maximum(LEAST * one.mass, one.mass + evenly * (even - one.mass))
-    upto = np.append(0, np.cumsum(mass / mass.sum()))
-    codes = np.append(one.start, one.start[-1] + one.span[-1])
-    ends = np.stack([np.interp(at, codes, upto) for at in (one.low, one.above, one.upper, one.high + 1)])
-    shares = _shares(one, ends, groups.people - one.lacking)
+@dataclass(frozen=True)
+class _Spread:
+    """How people of each group are spread over an attribute in a copy."""
 
-    owner, number = groups.owner, (groups.people - one.lacking)[groups.owner]
-    at = np.arange(len(owner)) - groups.begins[owner] - one.lacking[owner]
-    must = ~one.is_free[owner] & (number > 1)
-    part = (random.random(len(owner)) > np.cumsum(shares, axis=0)[:2, owner]).sum(axis=0)
-    part = np.where(must & (at == 0), 0, np.where(must & (at == number - 1), 2, part))
-    place = random.random(len(owner))
-    crowd = np.minimum(1, CROWDED * (ALONE + ALIKE * groups.people) / np.maximum(1, groups.people - 1))
-    is_near = random.random(len(owner)) < np.sqrt(crowd)[owner]
-    near = random.random(len(groups.people))[owner] + NEAR * random.normal(size=len(owner))
-    place = np.where(is_near, np.clip(near, 0, 1 - 1e-9), place)
-    place = ends[part, owner] + place * (ends[part + 1, owner] - ends[part, owner])
-    step = np.clip(np.searchsorted(upto, place, side="right") - 1, 0, len(mass) - 1)
-    width = np.maximum(upto[step + 1] - upto[step], 1e-300)
-    code = one.start[step] + np.floor((place - upto[step]) / width * one.span[step])
-    first = np.stack([one.low, one.above, one.upper])[part, owner]
-    last = np.stack([one.above, one.upper, one.high + 1])[part, owner] - 1
-    code = np.where(at < 0, MISSING, np.clip(code, first, np.maximum(first, last))).astype(np.int64)
-    beyond = int(codes[-1]) + 1  # a group and a code are one number
-    found: Ints = np.sort(owner * beyond + code - MISSING) - owner * beyond + MISSING
-    return found
+    intervals: Intervals
+    groups: PublishedGroups
+    upto: Floats
+    """float64[B + 1]: the part of all people before each step of the density, and 1."""
+    ends: Floats
+    """float64[4, G]: the same before each part of an interval (low end, inside, high end), and after it."""
+    shares: Floats
+    """float64[3, G]: how likely a person is in each part, as of `_shares`."""
+
+    @classmethod
+    def of(cls, one: Intervals, groups: PublishedGroups, evenly: float) -> _Spread:
+        """The spread if people are moved `evenly` as far towards being spread evenly."""
+        even = one.span / one.span.sum()
+        mass = np.maximum(LEAST * one.mass, one.mass + evenly * (even - one.mass))
+        upto = np.append(0, np.cumsum(mass / mass.sum()))
+        codes = np.append(one.start, one.start[-1] + one.span[-1])
+        ends = np.stack([np.interp(at, codes, upto) for at in (one.low, one.above, one.upper, one.high + 1)])
+        return cls(one, groups, upto, ends, _shares(one, ends, groups.people - one.lacking))
+
+    def places(self, random: np.random.Generator) -> Ints:
+        """Draw the places of all people, int64[N]: in order by group, missing ones first."""
+        one, groups, owner, ends, upto = self.intervals, self.groups, self.groups.owner, self.ends, self.upto
+        number = (groups.people - one.lacking)[owner]
+        at = np.arange(len(owner)) - groups.begins[owner] - one.lacking[owner]
+        must = ~one.is_free[owner] & (number > 1)
+        part = (random.random(len(owner)) > np.cumsum(self.shares, axis=0)[:2, owner]).sum(axis=0)
+        part = np.where(must & (at == 0), 0, np.where(must & (at == number - 1), 2, part))
+        place = random.random(len(owner))
+        crowd = np.minimum(1, CROWDED * (ALONE + ALIKE * groups.people) / np.maximum(1, groups.people - 1))
+        is_near = random.random(len(owner)) < np.sqrt(crowd)[owner]
+        near = random.random(len(groups.people))[owner] + NEAR * random.normal(size=len(owner))
+        place = np.where(is_near, np.clip(near, 0, 1 - 1e-9), place)
+        place = ends[part, owner] + place * (ends[part + 1, owner] - ends[part, owner])
+        step = np.clip(np.searchsorted(upto, place, side="right") - 1, 0, len(one.start) - 1)
+        width = np.maximum(upto[step + 1] - upto[step], 1e-300)
+        code = one.start[step] + np.floor((place - upto[step]) / width * one.span[step])
+        first = np.stack([one.low, one.above, one.upper])[part, owner]
+        last = np.stack([one.above, one.upper, one.high + 1])[part, owner] - 1
+        code = np.where(at < 0, MISSING, np.clip(code, first, np.maximum(first, last))).astype(np.int64)
+        beyond = int(one.start[-1] + one.span[-1]) + 1  # a group and a code are one number
+        found: Ints = np.sort(owner * beyond + code - MISSING) - owner * beyond + MISSING
+        return found
 
 
 def _shares(one: Intervals, ends: Floats, people: Ints) -> Floats:
@@ -425,11 +437,15 @@ class _Together:
     @classmethod
     def of(cls, groups: PublishedGroups, random: np.random.Generator) -> _Together:
         """Compare groups with each other, by expectation maximization over pairings drawn by lot."""
-        places = _all_places(groups, 0, random)
+        spreads = [_Spread.of(one, groups, 0) for one in groups.intervals]
+        places = [one.places(random) for one in spreads]
         edges = [
             np.unique(np.quantile(one, np.arange(1, CLASSES) / CLASSES, method="nearest")) for one in places
         ]
-        drawn = [_taken(_all_places(groups, 0, random), _paired(groups, 0, random)) for _ in range(PAIRINGS)]
+        drawn = [
+            _taken([one.places(random) for one in spreads], _paired(groups, 0, random))
+            for _ in range(PAIRINGS)
+        ]
         nothing = cls({}, edges)
         kinds = [nothing.classes(codes) for codes in drawn]
         found, more = cls({}, edges), {}

@@ -89,11 +89,13 @@ def copies_of(
     begin: Callable[[str], None] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Copies of a release on which `estimate.sql` was run, as `copies` has them."""
-    release, date = _Release.of(connection, package), package["republish"]["release"]
-    for copy, drawn in enumerate(drawn_copies(release.groups, number, seed), 1):
+    release = _Release.of(connection, package)
+    date = dt.date.fromisoformat(package["republish"]["release"])
+    drawn = drawn_copies(release.groups, number, seed)
+    for copy in range(1, number + 1):
         if begin is not None:
             begin(f"{date}, copy {copy}")
-        yield release.table(drawn, copy, dt.date.fromisoformat(date))
+        yield release.table(next(drawn), copy, date)
 
 
 def write_copies(
