@@ -33,6 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.threads import in_order
 
 EVENLY, IN_LINE, JOINTLY, BY_RANK = 2.0, 1.5, 3.0, 1.2
 """How far a lot of a copy, which is normal, moves people: towards being spread evenly, towards being in line
@@ -57,9 +58,15 @@ FAINT = 0.2
 CLASSES, FEW = 16, 0.5
 """Two attributes are compared in so many classes of as many people each, and so many people more are taken to
 be in each pair of classes."""
-PAIRINGS, REDRAWN = 4, 4
+PAIRINGS, REDRAWN = 4, 2
 """So many ways to pair the places of a group are drawn, and each person's places so many times more. A lot of
 the copy says how often the likeliest ones are taken, or the unlikeliest."""
+ENOUGH = 20_000
+"""So many groups are compared with each other: more say hardly more."""
+AT_HAND = 2**14
+"""People are drawn so many at a time: what is reckoned of them stays in the processor's cache."""
+PARTS = 2**16
+"""The mass of a density has so many parts."""
 MANY = 64
 """Of so many people of a group, each is multiplied; of more, logarithms of the gamma function are added."""
 MISSING = -1
@@ -164,10 +171,15 @@ class PublishedGroups:
         return np.repeat(np.arange(len(self.people)), self.people)
 
     @cached_property
-    def begins(self) -> Ints:
-        """int64[G]: the first person of each group."""
-        found: Ints = np.cumsum(self.people) - self.people
-        return found
+    def blocks(self) -> list[_Block]:
+        """All groups, in blocks of about `AT_HAND` people."""
+        begins = np.cumsum(self.people) - self.people
+        firsts = [0, *(np.flatnonzero(np.diff(begins // AT_HAND)) + 1).tolist()]
+        ends = [*firsts[1:], len(begins)]
+        return [
+            _Block.of(self.people, slice(first, end), int(begins[first]))
+            for first, end in zip(firsts, ends, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -186,21 +198,27 @@ def drawn_copies(groups: PublishedGroups, number: int, seed: int) -> Iterator[Co
     People come in the order of their groups, and within one by lot. Copies of several releases under one seed
     have the same lots wherever these are of the copy: what changes from release to release errs less.
     """
-    together, strengths = None, None
     if not groups.people.sum():
         nobody = Copy(np.empty((0, len(_is_ordered(groups))), np.int64), np.empty(0, np.int64))
         yield from itertools.repeat(nobody, number)
         return
-    for copy in range(number):
-        lots = _Lots.of(seed, copy)
-        if groups.rows is None:
-            together = together or _Together.of(groups, lots.of_people)
-            codes = _places(groups, together, lots)
-        else:
-            codes = _rows_by_lot(groups, lots.of_people)
-        holder, value = _values_of_people(groups, lots)
-        strengths = _strengths(groups, codes, holder, value) if strengths is None else strengths
-        yield Copy(codes, _dealt(groups, codes, holder, value, strengths, lots))
+    lots = [_Lots.of(seed, copy) for copy in range(number)]
+    ends = [_Ends.of(one, groups.people) for one in groups.intervals]
+    together = _Together.of(groups, ends, np.random.default_rng([seed, 0, 3])) if ends else None
+
+    def people(own: _Lots) -> tuple[Ints, Ints, Ints]:
+        codes = (
+            _rows_by_lot(groups, own.of_people) if together is None else _places(groups, ends, together, own)
+        )
+        return codes, *_values_of_people(groups, own)
+
+    strengths = _strengths(groups, *people(_Lots.of(seed, 0)))
+
+    def drawn(own: _Lots) -> Copy:
+        codes, holder, value = people(own)
+        return Copy(codes, _dealt(groups, codes, holder, value, strengths, own))
+
+    yield from in_order(drawn, lots)
 
 
 def pooled(
@@ -258,125 +276,269 @@ def _rows_by_lot(groups: PublishedGroups, random: np.random.Generator) -> Ints:
     return found
 
 
-def _places(groups: PublishedGroups, together: _Together, lots: _Lots) -> Ints:
+def _places(groups: PublishedGroups, ends: Sequence[_Ends], together: _Together, lots: _Lots) -> Ints:
     """Draw everybody's codes, int64[N, A]."""
     random = lots.of_people
     evenly, in_line, jointly = lots.moves * (EVENLY, IN_LINE, JOINTLY)
     if groups.by_rank:
         in_line, jointly = BY_RANK * in_line, BY_RANK * jointly
-    spreads = [_Spread.of(one, groups, evenly) for one in groups.intervals]
-    places = [one.places(random) for one in spreads]
-    slots = _paired(groups, in_line, random)
-    if together.more:
-        slots = _likelier_slots(groups, together, places, slots, in_line, jointly, random)
-    codes = _taken(places, slots)
-    if together.more:
-        own = together.score(codes)
-        is_asked = random.random(len(codes)) < abs(jointly)
-        for _ in range(REDRAWN):
-            others = _taken([one.places(random) for one in spreads], slots)
-            score = together.score(others)
-            is_taken = is_asked & (np.sign(jointly) * (score - own) > 0)
-            own = np.where(is_taken, score, own)
-            codes = np.where(is_taken[:, None], others, codes)
-    for at, one in enumerate(groups.intervals):
+    spreads = [_Spread.of(one, evenly) for one in ends]
+    codes = np.empty((len(ends), int(groups.people.sum())), np.int64)
+    for block in groups.blocks:
+        here = [_SpreadHere.of(one, block) for one in spreads]
+        codes[:, block.begin : block.begin + len(block.owner)] = (
+            _placed_together(block, here, together, in_line, jointly, random)
+            if together.more
+            else _placed(block, here, in_line, random)
+        )
+    for own, one in zip(codes, groups.intervals, strict=True):
         if one.cells is not None:
-            there = codes[:, at] != MISSING
-            codes[there, at] = one.cells.moved(codes[there, at], lots)
-    return codes
+            there = own != MISSING
+            own[there] = one.cells.moved(own[there], lots)
+    return codes.T
 
 
-def _likelier_slots(
-    groups: PublishedGroups,
+def _placed(
+    block: _Block, here: Sequence[_SpreadHere], in_line: float, random: np.random.Generator
+) -> list[Ints]:
+    """Draw the codes of people, int64[A][N], whatever other groups say of how columns go together."""
+    places = [one.places(random) for one in here]
+    return [
+        own.take(slot) for own, slot in zip(places, _paired(block, len(here), in_line, random), strict=True)
+    ]
+
+
+def _placed_together(
+    block: _Block,
+    here: Sequence[_SpreadHere],
     together: _Together,
-    places: Sequence[Ints],
-    slots: Ints,
     in_line: float,
     jointly: float,
     random: np.random.Generator,
-) -> Ints:
-    """Pair the places of groups anew, where that is likelier; unlikelier, if `jointly` is below nought."""
+) -> list[Ints]:
+    """Draw the codes of people, int64[A][N], who are rather where people of other groups are together.
 
-    def score_of_groups(paired: Ints) -> Floats:
-        scores = together.score(_taken(places, paired))
-        return np.bincount(groups.owner, scores, len(groups.people)).astype(float)
-
-    most = score_of_groups(slots)
-    is_asked = random.random(len(groups.people)) < abs(jointly)
+    Or rather elsewhere, if `jointly` is below nought: first, how the places of each group are paired, and
+    then on one attribute after the other where each person is.
+    """
+    attributes = range(len(here))
+    places = [one.places(random) for one in here]
+    kinds = [together.classes(at, places[at]) for at in attributes]
+    slots = _paired(block, len(here), in_line, random)
+    most = block.sums(together.score(_taken(kinds, slots)))
+    is_asked = random.random(len(block.people)) < abs(jointly)
     for _ in range(PAIRINGS - 1):
-        others = _paired(groups, in_line, random)
-        score = score_of_groups(others)
-        is_taken = is_asked & (np.sign(jointly) * (score - most) > 0)
+        others = _paired(block, len(here), in_line, random)
+        score = block.sums(
+            together.score([kind.take(slot) for kind, slot in zip(kinds, others, strict=True)])
+        )
+        is_taken = is_asked & (score > most if jointly > 0 else score < most)
         most = np.where(is_taken, score, most)
-        slots = np.where(is_taken[groups.owner][:, None], others, slots)
-    return slots
+        taken = is_taken.take(block.owner)
+        slots = [np.where(taken, other, slot) for other, slot in zip(others, slots, strict=True)]
+    codes, own = _taken(places, slots), _taken(kinds, slots)
+    asked = random.random(len(block.owner)) < abs(jointly)
+    for at in itertools.chain(*itertools.repeat(attributes, REDRAWN)):
+        code = here[at].places(random).take(slots[at])
+        kind = together.classes(at, code)
+        gain = together.score_of(at, kind, own) - together.score_of(at, own[at], own)
+        taken = asked & (gain > 0 if jointly > 0 else gain < 0)
+        codes[at] = np.where(taken, code, codes[at])
+        own[at] = np.where(taken, kind, own[at])
+    return codes
 
 
-def _taken(places: Sequence[Ints], slots: Ints) -> Ints:
-    """The codes of people who take so many'th places, int64[N, A]."""
-    return np.stack([own[slot] for own, slot in zip(places, slots.T, strict=True)], axis=1)
+def _taken(columns: Sequence[Ints], slots: Sequence[Ints]) -> list[Ints]:
+    """What people have who take so many'th places, int64[A][N]."""
+    return [own.take(slot) for own, slot in zip(columns, slots, strict=True)]
 
 
-def _paired(groups: PublishedGroups, in_line: float, random: np.random.Generator) -> Ints:
-    """Which of its group's places each person takes, int64[N, A]: by lot, but for those in line.
+def _paired(block: _Block, attributes: int, in_line: float, random: np.random.Generator) -> list[Ints]:
+    """Which of its group's places each person takes, int64[A][N]: by lot, but for those in line.
 
     Where `in_line` is below nought, high places on every other attribute go with low ones on the rest.
     """
-    alike, own = min(0.99, abs(in_line)), random.normal(size=len(groups.owner))
-    found = np.empty((len(own), len(groups.intervals)), np.int64)
-    for at in range(len(groups.intervals)):
-        turned = -own if in_line < 0 and at % 2 else own
-        key = alike * turned + np.sqrt(1 - alike**2) * random.normal(size=len(own))
-        found[_order(groups.owner, key), at] = np.arange(len(own))
-    return found
+    alike, people = min(0.99, abs(in_line)), len(block.owner)
+    apart = math.sqrt(1 - alike**2)
+    rank = alike * random.random(people)
+    return [
+        block.order((alike - rank if in_line < 0 and at % 2 else rank) + apart * random.random(people), 2.0)
+        for at in range(attributes)
+    ]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some groups: so few that the processor has them at hand."""
+
+    here: slice
+    """Which ones; `begin` is the first person of groups that come one after the other."""
+    begin: int
+    people: Ints
+    """int64[G]: how many people each group of the block has."""
+    owner: Ints
+    """int64[N]: the group of each person, counted from the first one of the block."""
+    begins: Ints
+    """int64[G]: the first person of each group, counted from the first one of the block."""
+
+    @classmethod
+    def of(cls, people: Ints, here: slice, begin: int = 0) -> _Block:
+        """The block of some of the groups that have so many people each."""
+        own = people[here]
+        return cls(here, begin, own, np.repeat(np.arange(len(own)), own), np.cumsum(own) - own)
+
+    def sums(self, figures: Floats) -> Floats:
+        """Add up what each person has by group, float64[G]."""
+        found: Floats = np.add.reduceat(figures, self.begins)
+        return found
+
+    def order(self, key: Floats, most: float) -> Ints:
+        """The order by group, and within one by a key from 0 to below `most`, int64[N]."""
+        # Group, key and place are one number: numbers are sorted faster than an order is found.
+        place = len(self.owner).bit_length()
+        bits = 62 - place - len(self.people).bit_length()
+        found: Ints = (self.owner << bits) + (key * (2**bits / most)).astype(np.int64)
+        found = (found << place) + np.arange(len(found))
+        found.sort()
+        found &= (1 << place) - 1
+        return found
+
+    @cached_property
+    def crowds(self) -> Floats:
+        """How likely people of each group are near others of theirs on an attribute, float64[N]."""
+        found = np.minimum(1, CROWDED * (ALONE + ALIKE * self.people) / np.maximum(1, self.people - 1))
+        return np.maximum(np.sqrt(found), 1e-9).take(self.owner)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Where the parts of each interval begin and end: low end, inside, high end."""
+
+    intervals: Intervals
+    known: Ints
+    """int64[G]: how many people of each group have a value."""
+    codes: Ints
+    """int64[E]: the codes where a part begins or ends."""
+    place: Ints
+    """int64[4, G]: where among these each part of an interval begins, and where its last one ends."""
+
+    @classmethod
+    def of(cls, one: Intervals, people: Ints) -> _Ends:
+        """The ends of intervals of groups of so many people."""
+        every = np.stack([one.low, one.above, one.upper, one.high + 1])
+        codes, place = np.unique(every, return_inverse=True)
+        return cls(one, people - one.lacking, codes, place.reshape(every.shape))
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """How people of each group are spread over an attribute in a copy."""
+    """How people of each group are spread over an attribute in a copy.
 
-    intervals: Intervals
-    groups: PublishedGroups
-    upto: Floats
-    """float64[B + 1]: the part of all people before each step of the density, and 1."""
-    ends: Floats
-    """float64[4, G]: the same before each part of an interval (low end, inside, high end), and after it."""
+    All people of the release are so many parts of mass, each of which is in one step of the density.
+    """
+
+    ends: _Ends
+    step: Ints
+    """int64[parts + 1]: the step that a part of the mass is in; after the last one, the same once more."""
+    base: Floats
+    """float64[B]: a place p in mass, in a step, is the code `base + slope * p`."""
+    slope: Floats
+    parts: Floats
+    """float64[4, G]: the mass before each part of an interval (low end, inside, high end), and after it."""
     shares: Floats
     """float64[3, G]: how likely a person is in each part, as of `_shares`."""
 
     @classmethod
-    def of(cls, one: Intervals, groups: PublishedGroups, evenly: float) -> _Spread:
+    def of(cls, ends: _Ends, evenly: float) -> _Spread:
         """The spread if people are moved `evenly` as far towards being spread evenly."""
+        one = ends.intervals
         even = one.span / one.span.sum()
         mass = np.maximum(LEAST * one.mass, one.mass + evenly * (even - one.mass))
-        upto = np.append(0, np.cumsum(mass / mass.sum()))
+        parts = np.maximum(1, np.rint(mass / mass.sum() * PARTS)).astype(np.int64)
+        upto = np.append(0, np.cumsum(parts))
+        step = np.append(np.repeat(np.arange(len(parts)), parts), len(parts) - 1)
         codes = np.append(one.start, one.start[-1] + one.span[-1])
-        ends = np.stack([np.interp(at, codes, upto) for at in (one.low, one.above, one.upper, one.high + 1)])
-        return cls(one, groups, upto, ends, _shares(one, ends, groups.people - one.lacking))
+        mass_before = np.interp(ends.codes, codes, upto).take(ends.place)
+        slope = one.span / parts
+        shares = _shares(one, mass_before, ends.known)
+        return cls(ends, step, one.start - upto[:-1] * slope, slope, mass_before, shares)
+
+
+@dataclass(frozen=True)
+class _SpreadHere:
+    """How people of the groups of a block are spread over an attribute, part by part and group by group."""
+
+    block: _Block
+    spread: _Spread
+    upto_inside: Floats
+    """float64[N]: a number from 0 to 1 beyond this means that a person is not at the low end of the interval,
+    and beyond `upto_low` at the high end."""
+    upto_low: Floats
+    before: Floats
+    """float64[3 * G]: the mass before each part of the groups' intervals, and that in it."""
+    within: Floats
+    lowest: Ints
+    """int64[3 * G]: the lowest code of each part, and the highest one."""
+    highest: Ints
+    group: Ints
+    """int64[N]: the group of each person as a number, to which a code and one can be added."""
+    is_missing: Bools | None
+    """bool[N]: who has no value; None if everybody has one."""
+
+    @classmethod
+    def of(cls, spread: _Spread, block: _Block) -> _SpreadHere:
+        """The spread of a copy over the intervals of some groups."""
+        here, one = block.here, spread.ends.intervals
+        before = spread.parts[:, here]
+        codes = np.stack([one.low[here], one.above[here], one.upper[here], one.high[here] + 1])
+        upto = np.cumsum(spread.shares[:2, here], axis=0)
+        low, inside = (own.take(block.owner) for own in upto)
+        lacking, known = one.lacking[here], spread.ends.known[here]
+        must = ~one.is_free[here] & (known > 1)
+        first = (block.begins + lacking)[must]
+        low[first], inside[first] = 1, 1
+        last = (block.begins + block.people - 1)[must]
+        low[last], inside[last] = -1, -1
+        beyond = int(one.start[-1] + one.span[-1]) + 1  # a group and a code are one number
+        first_known = (block.begins + lacking).take(block.owner)
+        return cls(
+            block,
+            spread,
+            low,
+            inside,
+            before[:3].ravel(),
+            np.diff(before, axis=0).ravel(),
+            codes[:3].ravel(),
+            np.maximum(codes[:3], codes[1:] - 1).ravel(),
+            block.owner * beyond - MISSING,
+            np.arange(len(block.owner)) < first_known if lacking.any() else None,
+        )
 
     def places(self, random: np.random.Generator) -> Ints:
         """Draw the places of all people, int64[N]: in order by group, missing ones first."""
-        one, groups, owner, ends, upto = self.intervals, self.groups, self.groups.owner, self.ends, self.upto
-        number = (groups.people - one.lacking)[owner]
-        at = np.arange(len(owner)) - groups.begins[owner] - one.lacking[owner]
-        must = ~one.is_free[owner] & (number > 1)
-        part = (random.random(len(owner)) > np.cumsum(self.shares, axis=0)[:2, owner]).sum(axis=0)
-        part = np.where(must & (at == 0), 0, np.where(must & (at == number - 1), 2, part))
-        place = random.random(len(owner))
-        crowd = np.minimum(1, CROWDED * (ALONE + ALIKE * groups.people) / np.maximum(1, groups.people - 1))
-        is_near = random.random(len(owner)) < np.sqrt(crowd)[owner]
-        near = random.random(len(groups.people))[owner] + NEAR * random.normal(size=len(owner))
-        place = np.where(is_near, np.clip(near, 0, 1 - 1e-9), place)
-        place = ends[part, owner] + place * (ends[part + 1, owner] - ends[part, owner])
-        step = np.clip(np.searchsorted(upto, place, side="right") - 1, 0, len(one.start) - 1)
-        width = np.maximum(upto[step + 1] - upto[step], 1e-300)
-        code = one.start[step] + np.floor((place - upto[step]) / width * one.span[step])
-        first = np.stack([one.low, one.above, one.upper])[part, owner]
-        last = np.stack([one.above, one.upper, one.high + 1])[part, owner] - 1
-        code = np.where(at < 0, MISSING, np.clip(code, first, np.maximum(first, last))).astype(np.int64)
-        beyond = int(one.start[-1] + one.span[-1]) + 1  # a group and a code are one number
-        found: Ints = np.sort(owner * beyond + code - MISSING) - owner * beyond + MISSING
-        return found
+        block, spread, people = self.block, self.spread, len(self.block.owner)
+        chance, place = random.random(people), random.random(people)
+        part = (chance > self.upto_inside).astype(np.int64)
+        part += chance > self.upto_low
+        part *= len(block.people)
+        part += block.owner
+        beside = random.random(len(block.people)).take(block.owner) + NEAR * (
+            math.sqrt(12) * (place / block.crowds - 0.5)
+        )
+        alone = (place - block.crowds) / np.maximum(1 - block.crowds, 1e-9)
+        place = np.clip(np.where(place < block.crowds, beside, alone), 0, 1 - 1e-9)
+        place *= self.within.take(part)
+        place += self.before.take(part)
+        step = spread.step.take(place.astype(np.int64))
+        place *= spread.slope.take(step)
+        place += spread.base.take(step)
+        code = np.minimum(np.maximum(place.astype(np.int64), self.lowest.take(part)), self.highest.take(part))
+        if self.is_missing is not None:
+            code[self.is_missing] = MISSING
+        code += self.group
+        code.sort()
+        code -= self.group
+        return code
 
 
 def _shares(one: Intervals, ends: Floats, people: Ints) -> Floats:
@@ -430,52 +592,68 @@ class _Together:
     """How columns go with each other: by how much more often two places come together than by lot."""
 
     more: dict[tuple[int, int], Floats]
-    """The logarithms of this, float64[first classes, second classes], by two attributes."""
-    edges: Sequence[Floats]
-    """The lowest code of each class after the first one, of each attribute."""
+    """The logarithms of this, float64[CLASSES * CLASSES], by two attributes."""
+    kind: Sequence[Ints]
+    """int64[…]: the class of codes of each attribute, by how far up they are."""
+    shift: Sequence[int]
+    """So many bits of a code are passed over by `kind`."""
 
     @classmethod
-    def of(cls, groups: PublishedGroups, random: np.random.Generator) -> _Together:
+    def of(cls, groups: PublishedGroups, ends: Sequence[_Ends], random: np.random.Generator) -> _Together:
         """Compare groups with each other, by expectation maximization over pairings drawn by lot."""
-        spreads = [_Spread.of(one, groups, 0) for one in groups.intervals]
-        places = [one.places(random) for one in spreads]
-        edges = [
-            np.unique(np.quantile(one, np.arange(1, CLASSES) / CLASSES, method="nearest")) for one in places
-        ]
-        drawn = [
-            _taken([one.places(random) for one in spreads], _paired(groups, 0, random))
-            for _ in range(PAIRINGS)
-        ]
-        nothing = cls({}, edges)
-        kinds = [nothing.classes(codes) for codes in drawn]
-        found, more = cls({}, edges), {}
+        block = _Block.of(groups.people, slice(0, None, max(1, len(groups.people) // ENOUGH)))
+        here = [_SpreadHere.of(_Spread.of(one, 0), block) for one in ends]
+        classes = [_classes(one.spread.ends.intervals, one.places(random)) for one in here]
+        found = cls({}, [kind for kind, _ in classes], [shift for _, shift in classes])
+        drawn = [found.classes_of(_placed(block, here, 0, random)) for _ in range(PAIRINGS)]
         for _ in range(2):
-            scores = [np.bincount(groups.owner, found.score(codes), len(groups.people)) for codes in drawn]
-            weights = np.stack(scores)
+            weights = np.stack([block.sums(found.score(kinds)) for kinds in drawn])
             weights = np.exp(weights - weights.max(axis=0))
             weights /= weights.sum(axis=0)
-            for first, second in itertools.combinations(range(len(edges)), 2):
-                shape = (len(edges[first]) + 1, len(edges[second]) + 1)
-                seen = np.zeros(shape)
-                for own, weight in zip(kinds, weights, strict=True):
-                    np.add.at(seen, (own[:, first], own[:, second]), weight[groups.owner])
+            more = {}
+            for first, second in itertools.combinations(range(len(ends)), 2):
+                seen = np.zeros((CLASSES, CLASSES))
+                for kinds, weight in zip(drawn, weights, strict=True):
+                    cells = kinds[first] * CLASSES + kinds[second]
+                    seen += np.bincount(cells, weight.take(block.owner), CLASSES**2).reshape(seen.shape)
                 alone = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / max(1.0, seen.sum())
-                more[first, second] = np.log((seen + FEW) / (alone + FEW))
-            found = cls(dict(more), edges)
+                more[first, second] = np.log((seen + FEW) / (alone + FEW)).ravel()
+            found = cls(more, found.kind, found.shift)
         return found
 
-    def classes(self, codes: Ints) -> Ints:
-        """The class of each code, int64[N, A]."""
-        columns = zip(self.edges, codes.T, strict=True)
-        return np.stack([np.searchsorted(edges, own, side="right") for edges, own in columns], axis=1)
+    def classes(self, at: int, codes: Ints) -> Ints:
+        """The class of each code of an attribute, int64[N]."""
+        return self.kind[at].take((codes - MISSING) >> self.shift[at])
 
-    def score(self, codes: Ints) -> Floats:
-        """How likely the places of each person go together, float64[N], as a logarithm."""
-        total = np.zeros(len(codes))
-        own = self.classes(codes) if self.more else codes
+    def classes_of(self, codes: Sequence[Ints]) -> list[Ints]:
+        """The classes of codes of all attributes, int64[A][N]."""
+        return [self.classes(at, own) for at, own in enumerate(codes)]
+
+    def score(self, kinds: Sequence[Ints]) -> Floats:
+        """How likely the classes of each person go together, float64[N], as a logarithm."""
+        total = np.zeros(len(kinds[0]))
         for (first, second), more in self.more.items():
-            total += more[own[:, first], own[:, second]]
+            total += more.take(kinds[first] * CLASSES + kinds[second])
         return total
+
+    def score_of(self, at: int, own: Ints, kinds: Sequence[Ints]) -> Floats:
+        """The same of the classes on one attribute, `own`, with those on all others."""
+        total = np.zeros(len(own))
+        for (first, second), more in self.more.items():
+            if at == first:
+                total += more.take(own * CLASSES + kinds[second])
+            elif at == second:
+                total += more.take(kinds[first] * CLASSES + own)
+        return total
+
+
+def _classes(one: Intervals, codes: Ints) -> tuple[Ints, int]:
+    """`CLASSES` classes of an attribute's codes, of as many people each where that can be."""
+    above = int(one.start[-1] + one.span[-1]) + 1
+    shift = max(0, above.bit_length() - 16)
+    edges = np.unique(np.quantile(codes, np.arange(1, CLASSES) / CLASSES, method="nearest"))
+    every = (np.arange((above >> shift) + 1) << shift) + MISSING
+    return np.searchsorted(edges, every, side="right"), shift
 
 
 # ---- who has which value
