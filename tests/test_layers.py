@@ -37,7 +37,7 @@ MAY_IMPORT = {
         *("people", "rounding"),
     },
     # What can be learned from groups is the same for adversaries and for researchers.
-    "learning": {"arrays", "contract", "formats", "kernels", "late", "people"},
+    "learning": {"arrays", "contract", "formats", "kernels", "late", "people", "threads"},
     "promise": {"attack", "figures", "formats", "late", "text"},
     "baseline": {"arrays", "contract", "formats", "kernels", "people"},
     "utility": {"arrays", "columns", "contract", "errors", "formats", "kernels", "people", "plot"},
