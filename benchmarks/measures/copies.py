@@ -80,15 +80,15 @@ def asked(made: Made, number: int, conditions: int) -> tuple[Found, Found]:
     attributes = dict(made.contract.attributes())
     named = people.rename({column: one.name for column, one in attributes.items()})
     named = named.rename({VALUE: made.contract.sensitive.name})
-    with estimating_folder(made.candidate.published, made.contract, number=number) as (connection, package):
+    with estimating_folder(made.candidate.published, made.contract, number=number) as (connection, release):
         counts = list(_counts(made, connection, named, conditions))
         found: list[Found] = []
         for drawn in (True, False):
             if drawn:
-                tables = pl.concat(copies_of(connection, package, COPIES, 1))
+                tables = pl.concat(copies_of(release, COPIES, 1))
             else:
                 with by_lot():
-                    tables = pl.concat(copies_of(connection, package, COPIES, 1))
+                    tables = pl.concat(copies_of(release, COPIES, 1))
             of: Found = defaultdict(list)
             for kind, where, split, true, answers in counts:
                 copied = _by_copy(tables, where, split)

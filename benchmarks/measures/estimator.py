@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import polars as pl
@@ -19,6 +18,7 @@ from republish.anonymize.principles import principle_of
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.readers.estimate.command import prepared
+from republish.orchestration.readers.estimate.published import CodedRelease, read_published
 from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
 
 DATE = "2024-01-01"
@@ -48,8 +48,8 @@ def estimating_folder(
     *later: Mapping[str, pl.DataFrame],
     on_grid: bool = True,
     number: int = 1,
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Mapping[str, Any]]]:
-    """The same, and the release's data package."""
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, CodedRelease]]:
+    """The same, and the first of these releases, of which copies are drawn."""
     stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": number}
     if on_grid and principle_of(contract).format(contract) is GENERALIZATION:
         stated["lone_ends"] = 0  # how many are a person's own is not asked
@@ -63,8 +63,9 @@ def estimating_folder(
             for name, table in tables.items():
                 dated(table, date).write_parquet(Path(folder) / date / f"{name}.parquet")
         package = data_package(contract, release_format, stated, types)
+        release = read_published(Path(folder) / DATE, package)
         with prepared(Path(folder), estimate_sql(package), "/*") as connection:
-            yield connection, package
+            yield connection, release
 
 
 def estimated_cells(published: Mapping[str, pl.DataFrame], contract: Contract) -> Cells:

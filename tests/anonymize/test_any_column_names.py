@@ -25,6 +25,7 @@ from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.readers.estimate.command import prepared
 from republish.orchestration.readers.estimate.condition import checked_condition, columns_of
 from republish.orchestration.readers.estimate.copies import copies_of
+from republish.orchestration.readers.estimate.published import read_published
 from republish.orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
 from republish.orchestration.storage.store import write_table
 from tests.series import draws, entered, make_contract
@@ -155,7 +156,7 @@ def estimates(principle, names, ours, folder):
             found.append(connection.sql(f"FROM estimate({text}, split := {split})").fetchall())
         asked_of = f"{years}, 0.5, {illness} <> 'flu', split := {sex})"
         found.append(connection.sql(f"FROM estimate_quantile({asked_of}").fetchall())
-        found += [table.rows() for table in copies_of(connection, package, 2, 1)]
+    found += [table.rows() for table in copies_of(read_published(folder, package), 2, 1)]
     return found
 
 

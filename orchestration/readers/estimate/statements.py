@@ -6,7 +6,6 @@ import datetime as dt
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -14,7 +13,28 @@ from typing import Any
 import jinja2
 
 from republish.anonymize.contract.scalars import MISSING
+from republish.anonymize.learning.forgeries import (
+    DRAW_ROUNDS,
+    DRAWS,
+    FEW,
+    HARDLY,
+    SIGNATURE_SPREAD,
+    VALUE_SPREAD,
+)
+from republish.anonymize.learning.spread import (
+    ATOM,
+    BINS,
+    FEWEST_ENDS,
+    LEAST_END,
+    LEAST_LIKENESS,
+    ROUGH,
+    ROUGHLY,
+    ROUNDS,
+    STEPPED,
+    UNLIKE,
+)
 from republish.orchestration.readers.datapackage.words import GRID, held_back_words, sensitive_columns
+from republish.orchestration.readers.estimate.attributes import FRACTIONS
 from republish.orchestration.storage.parts import SUFFIX
 
 ESTIMATE = "estimate.sql"
@@ -32,17 +52,11 @@ OURS = {
     *("estimate_cell", "estimate_place"),
 }
 """The statements' own names wherever columns of the release are named, too."""
-BINS = 128
-"""The density of an attribute is a step function of so many steps; of fewer values, of one for each."""
 POINTS = 16
 """A group's people stand at so many points."""
-ATOM, FEWEST_ENDS = 0.005, 4
-"""A value has a step of its own if so large a share of all interval ends are there, and so many."""
 CELLS = 1024
 """The step that a share of people lies in is looked up by this share in so many parts: many for steps few of
 which are in one part, and few enough to be made at once."""
-ROUNDS = 2
-"""How often the density is improved. More rounds gain little, and lose where groups are wide."""
 THINNED = 2
 """One point of so many is looked at where the condition is tried on people of every value."""
 CUTS = 3
@@ -53,12 +67,6 @@ TAU_SQUARED = (0.0001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2
 """How much values may differ: variances of the log odds of meeting a condition, within a stratum."""
 USUAL_TAU_SQUARED, SPREAD = 0.1, 1.5
 """The prior of that variance is log-normal: its median, and the standard deviation of its logarithm."""
-LEAST_LIKENESS = 0.001
-"""People of a group are alike: a place on an attribute counts at least so many times more for each person of
-the group who is there (Polya's urn)."""
-LEAST_END = 0.001
-"""An end of an interval is taken to have at least so large a share of the interval's mass: how many people of
-a group are there hangs on ratios of masses, and very small ones are lost in rounding."""
 AT_ENDS = 1.5
 """So many people of a group are taken to stand at the ends of its intervals for certain."""
 BY_RANK = "gda"
@@ -77,31 +85,17 @@ have by more than `LINKED` times the squares of chance (benchmarks/measures/esti
 MOVES, MOVED, ENOUGH = 4, 4, 20_000
 """A condition is tried with a group's people at so many places of a cell of `min_width`, for one of so many
 of its points, and in about so many groups."""
-STEPPED = 0.5
-"""Such a part of the people of a cell between a full and an empty one is taken to begin or end at a step."""
-ROUGH, ROUGHLY, UNLIKE = 1.5, 0.3, 0.5
-"""The variance of where people of a cell are is so many times the square of how rough it is, and so many
-times that of all cells of the attribute, on average; and how rough cells of labels are
-(benchmarks/measures/within_cells.py)."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 """Multiples of the golden ratio are evenly spread."""
 OFF_TYPICAL = 0.1
 """The standard deviation of a bin's mean from the typical number, and of a cell's from that of its points, in
 widths of the bin or cell."""
-DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
-"""Allocations of counterfeits to values that are drawn, how often the odds of each draw are fitted, and how
-many times as far apart as they are then they count: odds are not the same in every signature."""
-VALUE_SPREAD, SIGNATURE_SPREAD = 2, 1.5
-"""A draw begins with log odds that differ by so much (standard deviations) from value to value, and within a
-value from signature to signature."""
-FEW, HARDLY = 0.2, 0.01
-"""Each value is taken to have so many counterfeits more, in tuples with as many as all have; and the value of
-a signature that has the fewest, so many times as many."""
+DRAWS_APART = 1.3
+"""Draws of counterfeits count as if they were so many times as far apart: odds are not the same in every
+signature."""
 ALIKE, LASTING = 5, 0.98
 """What is by chance in the errors of two releases correlates by the share of people who are in both: about
 that of people whom signatures have in common, to this power. What lasts correlates by so much."""
-FRACTIONS = 1_000_000
-"""A fraction is one of so many equal parts of its domain."""
 STEPS = (1, 13, 7, 19, 25, 11, 29, 5, 23, 17, 3, 31, 9, 27, 15, 21)
 """Odd numbers: multiples of each visit all points."""
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
@@ -129,28 +123,6 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "create_estimate_numbers",
     )
     return "\n".join(_template(name).render(words) for name in statements)
-
-
-@dataclass(frozen=True)
-class CopiedQueries:
-    """What is asked, once `estimate_sql` was run, of a release that copies are drawn of."""
-
-    codes: str | None
-    """The rows of groups as codes; None if intervals are published."""
-    words: tuple[str, ...]
-    """Of each attribute: what codes stand for. Of intervals, only of `$codes`."""
-    sensitive: str
-    """What the numbers of values stand for."""
-
-
-def copied_queries(package: Mapping[str, Any]) -> CopiedQueries:
-    """The queries on a release that is no view; `package` is the content of its `datapackage.json`."""
-    words = _words(package)
-    return CopiedQueries(
-        _template("select_copied_codes").render(words) if words["is_exact"] else None,
-        tuple(_template("select_copied_words").render(words, a=one) for one in words["attributes"]),
-        _template("select_copied_sensitive").render(words),
-    )
 
 
 def _words(package: Mapping[str, Any]) -> dict[str, Any]:
