@@ -66,7 +66,7 @@ class Attribute:
         first, last = number_domain(declared["domain"])
         if isinstance(first, int) and isinstance(last, int):
             return cls(domain(last - first + 1), missing, first=first, step=int(declared.get("step", 1)))
-        unit = (last - first) / FRACTIONS or 1.0
+        unit = (last - first) / FRACTIONS or 1e-9
         return cls(domain(FRACTIONS + 1, unit=unit, tolerance=OFF), missing, first=first, unit=unit)
 
     def takes(self, dtype: pl.DataType) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from republish.anonymize.arrays import Bools, Floats, Ints, Words
+from republish.anonymize.columns import exactly
 from republish.anonymize.errors import PublishedFolderError, QueryError
 from republish.anonymize.formats import ANATOMY, GENERALIZATION
 from republish.anonymize.formats.anatomy import QUASI_IDENTIFIERS, SENSITIVE
@@ -156,8 +157,8 @@ def _of_intervals(own: _Package) -> CodedRelease:
     table = _scanned(own, MICRODATA, {**kinds, **own.kinds_of_values})
     held, boxes = pl.collect_all(
         [
-            table.group_by(GROUP, *own.kinds_of_values).agg(tuples=pl.len().cast(pl.Int64)),
-            table.select(GROUP, *kinds).unique(),
+            table.group_by(GROUP, exactly(*own.kinds_of_values)).agg(tuples=pl.len().cast(pl.Int64)),
+            table.select(GROUP, exactly(*kinds)).unique(),
         ]
     )
     boxes = boxes.sort(GROUP)
@@ -246,10 +247,10 @@ def _of_rows(own: _Package) -> CodedRelease:
     rows, held = pl.collect_all(
         [
             _scanned(own, QUASI_IDENTIFIERS, columns)
-            .select(GROUP, *columns)
+            .select(GROUP, exactly(*columns))
             .sort(GROUP, maintain_order=True),
             _scanned(own, SENSITIVE, kinds).select(
-                GROUP, *own.kinds_of_values, pl.col("tuples").cast(pl.Int64)
+                GROUP, exactly(*own.kinds_of_values), pl.col("tuples").cast(pl.Int64)
             ),
         ]
     )
@@ -296,7 +297,7 @@ class _Groups:
     def of(cls, own: _Package, held: pl.DataFrame) -> _Groups:
         """Take the groups of entries (`group_id`, the value's columns, `tuples`); read their counterfeits."""
         columns = list(own.kinds_of_values)
-        values = held.select(columns).unique().sort(columns)
+        values = held.select(exactly(*columns)).unique().sort(columns)
         numbered = values.with_row_index("value").with_columns(pl.col("value").cast(pl.Int64))
         held = held.join(numbered, on=columns).sort(GROUP, "value")
         ids, group = np.unique(held[GROUP].to_numpy(), return_inverse=True)
