@@ -256,11 +256,10 @@ def _shares(upto: Floats, ends: _Ends) -> Floats:
     is_one = ends.codes[0] + 1 == ends.codes[3]
     high = np.where(is_one, 0, np.maximum(upto[3] - upto[2], LEAST_END * whole))
     total = np.maximum(low + inside + high, 1e-300)
-    must = ~ends.is_free
-    no_low, no_high, neither = (
-        np.where(must, all_within(share / total, ends.people, ends.alike), 0)
-        for share in (inside + high, low + inside, inside)
-    )
+    must, shares = ~ends.is_free, np.stack([inside + high, low + inside, inside]) / total
+    others = np.zeros(shares.shape)
+    others[:, must] = all_within(shares[:, must], ends.people[must], ends.alike[must])
+    no_low, no_high, neither = others
     weights = np.stack(
         [
             low * (1 - no_high + tiny),
@@ -273,7 +272,15 @@ def _shares(upto: Floats, ends: _Ends) -> Floats:
 
 
 def all_within(share: Floats, people: Ints, alike: Floats) -> Floats:
-    """How likely all others of a group are within the share that the first one is in (Polya's urn)."""
+    """How likely all others of a group are within the share that the first one is in (Polya's urn).
+
+    Parameters
+    ----------
+    share
+        float64[…, K]: such parts, of K groups.
+    people, alike
+        [K]: the people of each group, and how much likelier a place is for each of them who is there.
+    """
     within, each = share / alike, 1 / alike
     logarithm = _log_gamma(within + people) - _log_gamma(within + 1)
     found: Floats = np.exp(logarithm - _log_gamma(each + people) + _log_gamma(each + 1))
@@ -282,13 +289,12 @@ def all_within(share: Floats, people: Ints, alike: Floats) -> Floats:
 
 def _log_gamma(x: Floats) -> Floats:
     """The logarithm of the gamma function of numbers above 0, to 12 digits (Stirling's series from 8 on)."""
-    shift = x < 8
-    high = np.where(shift, x + 8, x)
+    low = x[x < 8]
+    high = np.where(x < 8, x + 8, x)
     series = 1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / high**2) / high**2) / high**2) / high**2
     found: Floats = (high - 0.5) * np.log(high) - high + math.log(2 * math.pi) / 2 + series / high
-    below = np.where(shift, x, 1)
-    product = np.prod([below + step for step in range(8)], axis=0)
-    return found - np.where(shift, np.log(product), 0)
+    found[x < 8] -= np.log(np.prod([low + step for step in range(8)], axis=0))
+    return found
 
 
 def _cells(ends: _Ends, density: _Density, domain: Domain) -> Cells | None:
