@@ -254,15 +254,13 @@ def _of_rows(own: _Package) -> CodedRelease:
             ),
         ]
     )
-    is_wrong = _has_nulls(held) or bool((held["tuples"] < 1).any())
-    if not is_wrong and not held.drop("tuples").is_duplicated().any():
-        groups = _Groups.of(own, held)
-        ids, sizes = np.unique(rows[GROUP].to_numpy(), return_counts=True)
-        is_wrong = not (np.array_equal(ids, groups.ids) and np.array_equal(sizes, groups.size))
-    else:
-        is_wrong = True
-    if is_wrong:
-        raise own.refused(SENSITIVE, f"a group has other counts than {own.file(QUASI_IDENTIFIERS)} has rows")
+    other = own.refused(SENSITIVE, f"a group has other counts than {own.file(QUASI_IDENTIFIERS)} has rows")
+    if _has_nulls(held) or (held["tuples"] < 1).any() or held.drop("tuples").is_duplicated().any():
+        raise other
+    groups = _Groups.of(own, held)
+    ids, sizes = np.unique(rows[GROUP].to_numpy(), return_counts=True)
+    if not (np.array_equal(ids, groups.ids) and np.array_equal(sizes, groups.size)):
+        raise other
     is_there = groups.people > 0
     rows = rows.filter(pl.Series(np.repeat(is_there, groups.size)))
     codes = [rows[name].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1 for name in columns]

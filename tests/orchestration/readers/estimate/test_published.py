@@ -130,6 +130,17 @@ def test_rows_are_numbered_in_the_order_of_their_values(tmp_path):
 
 
 @pytest.mark.parametrize(("tables", "form"), [(INTERVALS, "generalization"), (ROWS, "anatomy")])
+def test_nobody_is_in_a_group_of_counterfeits_alone(tables, form, tmp_path):
+    write(tmp_path, **forged([1, 3], [1, 1])(tables))
+    found = read_published(tmp_path, package(ATTRIBUTES, format=form))
+    assert found.counts == (3, 6, 2)
+    assert found.groups.people.tolist() == [2, 2]
+    assert set(found.groups.group) == {0, 1}
+    (copy,) = copies_of(found, 1, seed=1)
+    assert copy.height == 4
+
+
+@pytest.mark.parametrize(("tables", "form"), [(INTERVALS, "generalization"), (ROWS, "anatomy")])
 def test_tables_in_parts_are_those_tables(tables, form, tmp_path):
     write(tmp_path, **tables)
     whole = read_published(tmp_path, package(ATTRIBUTES, format=form))
