@@ -46,8 +46,8 @@ STEPPED = 0.5
 """Such a part of the people of a cell between a full and an empty one is taken to begin or end at a step."""
 ROUGH, ROUGHLY, UNLIKE = 1.5, 0.3, 0.5
 """The variance of where people of a cell are is so many times the square of how rough it is, and so many
-times that of all cells of the attribute, on average; and how rough cells of labels are
-(benchmarks/measures/within_cells.py)."""
+times that of all cells of the attribute, on average; and how rough cells of labels are (chosen by how often
+intervals of counts that divide cells have the truth in them)."""
 
 
 @dataclass(frozen=True)
