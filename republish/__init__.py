@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from republish.orchestration.library.reading import Published, read
     from republish.orchestration.library.release import Release, release
     from republish.orchestration.library.state import State
-    from republish.orchestration.readers.estimate.command import Measure, estimate
+    from republish.orchestration.readers.estimate.command import estimate
     from republish.orchestration.readers.estimate.copies import copies
 
 __all__ = [
     "Contract",
-    "Measure",
     "Published",
     "Release",
     "ReleaseProduct",
@@ -40,7 +39,6 @@ __all__ = [
 
 _PLACES = {
     "Contract": "orchestration.library.contract",
-    "Measure": "orchestration.readers.estimate.command",
     "Published": "orchestration.library.reading",
     "Release": "orchestration.library.release",
     "ReleaseProduct": "orchestration.dagster.component",

@@ -1,11 +1,7 @@
 """What hundreds of tests would do anew, and is done once for all of them; imported where it is to hold."""
 
 import functools
-import hashlib
-import os
-from pathlib import Path
 
-import duckdb
 import pytest
 import typer.main
 import typer.testing
@@ -16,7 +12,6 @@ from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool
 
 from republish.orchestration.expectations.judge import Judge
-from republish.orchestration.readers.estimate import command as estimates
 from tests.plain_judge import passed
 
 
@@ -75,45 +70,4 @@ def what_is_met_is_seen_without_asking():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Judge, "ask", asks)
-        yield
-
-
-class _Kept:
-    """A connection that whoever asks does not close."""
-
-    def __init__(self, connection):
-        self._connection = connection
-
-    def __getattr__(self, name):
-        return getattr(self._connection, name)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-
-@pytest.fixture(scope="session", autouse=True)
-def releases_are_read_once_for_all_estimates():
-    """Of releases of the same bytes, the statements that answers come from are run once."""
-    prepare, connect, kept = estimates.prepared, duckdb.connect, {}
-
-    def prepared(folder, statements, each=""):
-        if duckdb.connect is not connect:  # a test has connections of its own
-            return prepare(folder, statements, each)
-        read = hashlib.sha256(f"{statements}{each}".encode())
-        for at, _, names in sorted(os.walk(folder, followlinks=True)):
-            for name in sorted(names):
-                file = Path(at, name)
-                read.update(f"{file.relative_to(folder)} ".encode() + file.read_bytes())
-        if (key := read.digest()) not in kept:
-            made = prepare(folder, statements, each)
-            if len(kept) >= 24:
-                kept.pop(next(iter(kept))).close()
-            kept[key] = made
-        return _Kept(kept[key])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(estimates, "prepared", prepared)
         yield

@@ -30,13 +30,12 @@ from rich.console import Console
 from republish.anonymize.errors import RepublishError
 from republish.orchestration.audit.command import audit
 from republish.orchestration.contracts.contract_file import load_contract
-from republish.orchestration.readers.estimate.command import Measure, estimate
+from republish.orchestration.readers.estimate.command import estimate
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.parts import table_files
 from tests.hospital import KEY, make
 from tests.once import (  # noqa: F401 - for all tests here
-    releases_are_read_once_for_all_estimates,
     what_is_met_is_seen_without_asking,
 )
 
@@ -114,7 +113,7 @@ QUESTIONS = [
     {"where": "disease = 'flu' AND age > 40"},
     {"where": "town IN ('Ayton', 'Deeley')", "by": "disease"},
     {"where": "height < 1.75", "by": ["town"]},
-    {"where": "true", "measure": Measure("age")},
+    {"of": "avg(age)"},
     {"where": "disease = 'gout'", "by": "town", "change": True},
 ]
 

@@ -17,7 +17,7 @@ from republish.anonymize.formats import GENERALIZATION
 from republish.anonymize.principles import principle_of
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.readers.datapackage.package import data_package
-from republish.orchestration.readers.estimate.command import prepared
+from republish.orchestration.readers.estimate.opened import prepared
 from republish.orchestration.readers.estimate.published import CodedRelease, read_published
 from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
 

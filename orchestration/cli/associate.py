@@ -63,11 +63,11 @@ def associate(
     """
     from republish.anonymize.learning.associations import SIMULATED
     from republish.orchestration.readers.associations import associated
-    from republish.orchestration.readers.estimate.command import held_back
+    from republish.orchestration.readers.estimate.folders import described, held_back
     from republish.orchestration.storage.in_stores import fetched
 
     with fetched([published]) as (folder,), Work(published.name, parts=SIMULATED) as work:
-        found, held = associated(folder, of, on, seed, work.begin), held_back(folder)
+        found, held = associated(folder, of, on, seed, work.begin), held_back(described(folder))
     if form is Form.json:
         answer = {
             "associations": found.rows.to_dicts(),

@@ -45,29 +45,29 @@ def copies(
     don't, for the columns that are named.
     """
     from republish.anonymize.errors import QueryError
-    from republish.orchestration.readers.estimate.command import counts_rows, held_back
     from republish.orchestration.readers.estimate.copies import copies as copies_of
     from republish.orchestration.readers.estimate.copies import write_copies
+    from republish.orchestration.readers.estimate.folders import described, held_back
     from republish.orchestration.storage.in_stores import fetched
-    from republish.orchestration.storage.manifest import releases_in
 
     if folder.exists():
         raise QueryError(f"{folder}: is there already; name a new folder")
     with fetched([published]) as (place,):
+        releases = described(place)
         if model:
             from republish.anonymize.learning.associations import SIMULATED
             from republish.orchestration.readers.associations import copies_by_model
 
             with Work(published.name, parts=SIMULATED + number) as work:
                 found = copies_by_model(place, number, seed, work.begin)
-            people = write_copies(folder, iter(found.tables), number, form)
+            people = write_copies(folder, iter(found.tables), number, releases, form)
             said = _said(found.told, found.not_told)
         else:
-            with Work(published.name, parts=number * len(releases_in(place))) as work:
+            with Work(published.name, parts=number * len(releases)) as work:
                 drawn: Iterator[pl.DataFrame] = copies_of(place, number, seed, work.begin)
-                people = write_copies(folder, drawn, number, form)
+                people = write_copies(folder, drawn, number, releases, form)
             said = ""
-        held, unit = held_back(place), "rows" if counts_rows(place) else "people"
+    held, unit = held_back(releases), "rows" if any(one.of_rows for one in releases) else "people"
     for release, present in people.items():
         out.print(f"{folder}: {number:,} copies of {release}, of {present:,} {unit}")
     if said:

@@ -15,64 +15,45 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-    from republish.orchestration.readers.estimate.command import Measure
-
 MOST_LINES = 200
 """The most lines of a table on a terminal."""
-NOBODY = (
-    "nobody is estimated to meet the condition. Where numbers or dates are known by intervals, few places are"
-    " tried in each: ask for a wider range"
-)
-"""What is said of an empty answer: people whom no interval excludes may meet the condition all the same."""
+NOBODY = "nobody meets the condition in any copy"
+"""What is said of an empty answer."""
+NO_NUMBER = "None: too few copies have an answer, as where a group is empty in most of them."
+"""What is said of an estimate that is missing."""
 
 
 def estimate(
     published: PublishedPath,
     where: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--where",
-            metavar="CONDITION",
-            help="The people to count, in SQL: \"age between 30 and 40 and sex = 'F'\". Default: everybody.",
+            metavar="SQL",
+            help="The people who count: \"age between 30 and 40 and sex = 'F'\". Default: everybody.",
+            show_default=False,
         ),
-    ] = None,
+    ] = "true",
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of",
+            metavar="SQL",
+            help="What of them: count(*), avg(age), sum(cost), median(age), quantile_cont(age, 0.9),"
+            " avg((sex = 'F')::int), corr(age, cost), regr_slope(cost, age), or a ratio of such.",
+        ),
+    ] = "count(*)",
     by: Annotated[
         list[str] | None,
         typer.Option(
             "--by",
-            metavar="COLUMN",
-            help="Count separately for each value of this column, or of an expression: age // 10. Several:"
-            " for each combination.",
-        ),
-    ] = None,
-    mean: Annotated[
-        str | None,
-        typer.Option(
-            "--mean", metavar="COLUMN", help="Estimate the mean of this column in place of a count."
-        ),
-    ] = None,
-    total: Annotated[
-        str | None,
-        typer.Option("--sum", metavar="COLUMN", help="Estimate the sum of this column in place of a count."),
-    ] = None,
-    quantile: Annotated[
-        str | None,
-        typer.Option(
-            "--quantile",
-            metavar="COLUMN=NUMBER",
-            help="Estimate a quantile: age=0.5 is the median, and age=0.9 what 9 in 10 are not older than.",
+            metavar="SQL",
+            help="One row for each value of this column, or of an expression: age // 10. Several: for each"
+            " combination.",
         ),
     ] = None,
     change: Annotated[
         bool, typer.Option("--change", help="Estimate what changed from each release to the next one.")
-    ] = False,
-    everybody: Annotated[
-        bool,
-        typer.Option(
-            "--everybody",
-            help="Count people who are held back, too, as if they were like the others, between none and all"
-            " of them.",
-        ),
     ] = False,
     last: Annotated[
         bool,
@@ -81,65 +62,37 @@ def estimate(
             help="Of a series, estimate from its last release alone; with --change, from the last two.",
         ),
     ] = False,
+    copies: Annotated[
+        int, typer.Option("--copies", min=2, max=1000, help="How many copies of each release are drawn.")
+    ] = 25,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same answer.")] = 1,
     form: Annotated[
         Form, typer.Option("--format", help="How the answer is written; csv and json for programs.")
     ] = Form.table,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
-    """Estimate how many people meet a condition, or a mean, sum or quantile of theirs, with an error bar.
+    """Estimate how many people meet a condition, or any SQL of a group of people, with an error bar.
 
-    Only the published folder is needed; estimate.sql in it does the same in DuckDB. The true number should
-    lie between low and high in 95 of 100 cases; on real tables it did in 86 to 100. Both are 1.96 standard
-    errors away, or less far, at what the groups make impossible. Shares are of everybody; with --by, of all
-    who meet the condition. People held back are in no count, and are named, unless you ask
-    for everybody.
+    Copies of the table are drawn (see republish copies), DuckDB computes the answer on each, and answers are
+    pooled by Rubin's rules. For many questions, write copies once, and give their folder for PUBLISHED. The
+    truth should lie between low and high in 95 of 100 cases. Shares are of everybody; with --by, of all who
+    meet the condition. People held back are in no count, and are named.
     """
-    from republish.anonymize.errors import QueryError
-    from republish.orchestration.readers.estimate import command
+    from republish.orchestration.cli.work import Work
+    from republish.orchestration.readers.estimate.command import Source, answer
     from republish.orchestration.storage.in_stores import fetched
-    from republish.orchestration.storage.manifest import releases_in
 
-    measure = _measure(mean, total, quantile)
-    if change and measure:
-        raise QueryError(f"--change {measure.option}: a change is estimated of counts only")
-    if everybody and (change or measure):
-        raise QueryError(f"--everybody {measure.option if measure else '--change'}: is for counts only")
-    with fetched([published]) as (folder,):
-        asked = releases_in(folder)[-1] if last else folder
-        answer = command.estimate(
-            folder, where or "true", by or (), measure, change=change, everybody=everybody, last=last
-        )
-        of_rows = command.counts_rows(asked)
-        if of_rows:
-            answer = answer.rename({"people": "rows"}, strict=False)
-        say(answer, {} if everybody else command.held_back(asked), form)
-        if form is not Form.json:
-            columns = [*(by or ()), *([measure.column] if measure else [])]
-            for remark in command.remarks(folder, where or "true", columns, of_rows=of_rows):
-                (err if form is Form.csv else out).print(remark)
-
-
-def _measure(mean: str | None, total: str | None, quantile: str | None) -> Measure | None:
-    from republish.anonymize.errors import QueryError
-    from republish.orchestration.readers.estimate.command import Measure
-
-    if sum(one is not None for one in (mean, total, quantile)) > 1:
-        raise QueryError("--mean, --sum and --quantile: ask for one of them at a time")
-    if total is not None:
-        return Measure(total, is_sum=True)
-    if quantile is None:
-        return None if mean is None else Measure(mean)
-    column, _, written = quantile.rpartition("=")
-    try:
-        place = float(written)
-    except ValueError:
-        place = 0.0
-    if not column or not 0 < place < 1:
-        raise QueryError(
-            f"--quantile {quantile}: write COLUMN=NUMBER, with a number between 0 and 1: cost=0.5"
-        )
-    return Measure(column, place)
+    with fetched([published]) as (folder,), Work(published.name) as work:
+        source = Source.of(folder, copies, seed, last=last, change=change)
+        work.parts = source.number * len(source.described)
+        found = answer(source, where, by or (), of, change=change, begin=work.begin)
+    table = found.table.rename({"people": "rows"}, strict=False) if found.of_rows else found.table
+    say(table, found.held_back, form)
+    if form is not Form.json:
+        said = [NO_NUMBER] if table["low"].null_count() else []
+        for remark in (*said, *found.remarks):
+            (err if form is Form.csv else out).print(remark)
 
 
 def say(answer: pl.DataFrame, held_back: Mapping[str, int], form: Form) -> None:

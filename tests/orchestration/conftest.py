@@ -24,7 +24,6 @@ from tests.hospital import only_verdicts as verdicts_alone
 from tests.once import (  # noqa: F401 - fixtures of every test below
     commands_are_built_once,
     dagster_repeats_nothing,
-    releases_are_read_once_for_all_estimates,
     what_is_met_is_seen_without_asking,
 )
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from republish.anonymize.learning.copies import Copy, drawn_copies
-from republish.orchestration.readers.estimate.command import package_of
+from republish.orchestration.readers.estimate.folders import (
+    BESIDE,
+    Described,
+    beside_copies,
+    package_of,
+)
 from republish.orchestration.readers.estimate.published import (
     CodedRelease,
     read_published,
     refuse_other_figures,
 )
 from republish.orchestration.storage.manifest import releases_in, verify_tables
-from republish.orchestration.storage.store import PARTIAL, write_csv, write_table
+from republish.orchestration.storage.store import PARTIAL, write_csv, write_json, write_table
 from republish.orchestration.unforeseen import named
 
 COPY, RELEASE = "copy", "release"
@@ -75,7 +80,11 @@ def copies_of(
 
 
 def write_copies(
-    folder: Path, tables: Iterator[pl.DataFrame], number: int, form: str = "parquet"
+    folder: Path,
+    tables: Iterator[pl.DataFrame],
+    number: int,
+    described: Sequence[Described],
+    form: str = "parquet",
 ) -> dict[str, int]:
     """Write each copy into a file of a new folder, which appears when all of it is there.
 
@@ -85,6 +94,8 @@ def write_copies(
         As `copies` yields them.
     number
         How many copies of each release there are.
+    described
+        What their releases say of columns: `republish estimate` on the folder reads it beside them.
     form
         `parquet` or `csv`.
 
@@ -100,12 +111,14 @@ def write_copies(
     """
     write = {"parquet": write_table, "csv": write_csv}[form]
     partial, people = folder.with_name(f".{folder.name}{PARTIAL}"), dict[str, int]()
+    types = dict[str, pl.Schema]()
     shutil.rmtree(partial, ignore_errors=True)
     try:
         for at, table in enumerate(tables):
             copy, release = f"{at % number + 1:0{len(str(number))}}", str(table[RELEASE].first())
             write(partial / f"{release}_copy_{copy}.{form}", table)
-            people[release] = table.height
+            people[release], types[release] = table.height, table.schema
+        write_json(partial / BESIDE, beside_copies(described, types))
         partial.rename(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)  # the disk may be full of it

@@ -92,7 +92,7 @@ class _Package:
             for one in own["attributes"]:
                 check(file, "labels", len(one.get("labels", ())))
             if own["format"] == VIEW:
-                _refuse_view(folder)
+                refuse_view(folder)
             if own["format"] not in (ANATOMY.name, GENERALIZATION.name) or not sensitive_columns(own):
                 raise refused
             return cls(
@@ -389,7 +389,8 @@ def _other_release(folder: Path) -> PublishedFolderError:
     )
 
 
-def _refuse_view(folder: Path) -> None:
+def refuse_view(folder: Path) -> None:
+    """Raise QueryError: nothing has to be estimated of a view."""
     if not table_files(folder, "view"):
         raise PublishedFolderError(
             f"{folder}: its package says that it is a view, and it has no view.parquet"

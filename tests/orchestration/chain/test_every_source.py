@@ -227,7 +227,7 @@ def test_releases_from_a_database_are_those_from_parquet(hospital, home, tmp_pat
     series = make(hospital.series(tmp_path / "other"), *TWO)
     assert apart_from_the_contract(tmp_path / "other", "UTC") == expected
     assert [stated["release"] for stated in verify_series(series.published_folder)] == list(TWO)
-    answers = [estimate(one.published_folder, "age < 40", (), None) for one in (from_parquet, series)]
+    answers = [estimate(one.published_folder, "age < 40") for one in (from_parquet, series)]
     assert answers[0].equals(answers[1])
     code, found = audited(hospital, series, tmp_path / "report")
     assert code == 0

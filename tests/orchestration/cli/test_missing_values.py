@@ -219,22 +219,19 @@ def test_readers_count_people_whose_value_is_missing(republish, made, principle)
 
     age, sex = pl.col("age"), pl.col("sex")
     asked = {
-        "age is missing": age.is_null(),
         "age IS NULL": age.is_null(),
-        "age is not missing": age.is_not_null(),
+        "age IS NOT NULL": age.is_not_null(),
         "age < 50": age < 50,
         "NOT age < 50": age >= 50,
-        "sex is missing": sex.is_null(),
         "sex = '(missing)'": sex.is_null(),
-        "sex IS NOT NULL AND admitted IS MISSING": sex.is_not_null() & pl.col("admitted").is_null(),
-        "disease is missing": pl.col("disease").is_null(),
+        "sex <> '(missing)' AND admitted IS NULL": sex.is_not_null() & pl.col("admitted").is_null(),
+        "disease = '(missing)'": pl.col("disease").is_null(),
         "disease <> '(missing)' and age is null": pl.col("disease").is_not_null() & age.is_null(),
     }
     for where, condition in asked.items():
         found, true = counted(where), there.filter(condition).height
         width = max(found["high"] - found["low"], 2)
         assert abs(found["people"] - true) <= width, where  # four standard errors
-    assert counted("sex is missing") == counted("sex = '(missing)'")
     fakes = pl.read_parquet(release / "counterfeits.parquet")["count"].sum()
     for copy in copies(release, 2):
         for column, lacking in {
@@ -307,28 +304,24 @@ def test_nothing_else_may_be_called_as_what_is_missing(clinic):
 
 @pytest.mark.slow("makes and audits many releases")
 def test_a_condition_that_finds_missing_labels_without_a_word_of_them_is_told_so(republish, made):
-    clinic, _, home = made("exact")
-    release = home / "published" / "clinic" / "v1" / FIRST
+    release = made("exact")[2] / "published" / "clinic" / "v1" / FIRST
 
     def asked(where):
         code, told, faults = republish("estimate", release, "--where", where, "--format", "csv")
         return code, told, " ".join(faults)
 
-    silent = ["sex = 'F'", "sex <> '(missing)'", "sex <> 'F' and sex is not missing", "not age < 50"]
+    silent = ["sex = 'F'", "sex <> '(missing)'", "sex <> 'F' and sex <> '(missing)'", "not age < 50"]
     assert [asked(where)[::2] for where in silent] == [(0, "")] * len(silent)
-    for where in ("sex <> 'F'", "not sex = 'F'", "sex not in ('F')", "sex not like 'F%' and age is null"):
+    for where in ("sex <> 'F'", "not sex = 'F'", "sex not in ('F')", "sex not like 'F%'", "sex is null"):
         code, _, said = asked(where)
-        assert (code, said[:20], "sex IS NOT MISSING" in said) == (0, "Where sex is missing", True)
-    there = pl.read_csv(clinic / f"{FIRST}.csv").filter(pl.col("ward").is_not_null())
-    (found,) = pl.read_csv("\n".join(asked("coalesce(sex, 'F') = 'F'")[1]).encode())["people"]
-    assert found == there.filter(pl.col("sex").fill_null("F") == "F").height
+        assert (code, said[:20], "sex <> '(missing)'" in said) == (0, "Where sex is missing", True)
 
 
 @pytest.mark.slow("makes and audits many releases")
-def test_a_number_beside_a_label_is_said_in_words(republish, made):
+def test_a_number_beside_a_label_is_refused(republish, made):
     release = made()[2] / "published" / "clinic" / "v1" / FIRST
-    for where in ("sex = true", "sex in (1, 2)", "1 <> sex"):
+    for where in ("sex > 3", "1 <> sex"):
         code, _, (fault,) = republish("estimate", release, "--where", where)
-        assert (code, "sex is text: write '" in fault) == (2, True)
+        assert (code, f"--where {where}: " in fault, "Error: C" in fault) == (2, True, True), fault
     code, _, (fault,) = republish("estimate", release, "--by", "year(sex)")
     assert (code, "--where" in fault, "--by year(sex)" in fault) == (2, False, True)

@@ -151,7 +151,7 @@ def test_what_no_check_foresaw_ends_in_one_line_that_names_the_release_and_no_va
 
     for place in (
         "republish.orchestration.storage.hidden.hidden_in_our",
-        "republish.orchestration.readers.estimate.command.estimate_sql",
+        "republish.orchestration.readers.estimate.copies.read_published",
         "republish.orchestration.audit.series.read_release",
     ):
         monkeypatch.setattr(place, fail)

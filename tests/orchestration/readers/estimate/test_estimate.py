@@ -1,44 +1,32 @@
-"""Counts estimated from a published folder: right where they can be, and off by as much as they say."""
+"""Estimates from a published folder: exact where groups are, and off by as much as they say."""
 
 import datetime as dt
-import itertools
 import json
-import re
-from math import isclose, prod
 
 import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.measures.estimates import LEVELS, coded, condition, last, measured, present, workloads
-from benchmarks.measures.estimates import hospital as hospital_contract
-from benchmarks.measures.estimator import estimating
-from benchmarks.measures.peoples import skewed
-from benchmarks.series import contract_of, released
-from republish.anonymize.columns import VALUE
-from republish.anonymize.errors import PublishedFolderError, QueryError
-from republish.anonymize.formats import GENERALIZATION
-from republish.anonymize.formats.generalization import generalize
-from republish.anonymize.principles import parse_contract
-from republish.anonymize.utility.queries import true_counts
-from republish.orchestration.contracts.contract_file import load_contract
-from republish.orchestration.demo.hospital import hospital_snapshots
-from republish.orchestration.readers.datapackage.dated import dated
-from republish.orchestration.readers.datapackage.package import data_package
-from republish.orchestration.readers.estimate import command
-from republish.orchestration.readers.estimate.command import estimate, prepared
-from republish.orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
-from republish.orchestration.readers.estimate.statements import estimate_sql, quoted
+import republish
+from republish.anonymize.errors import LimitError, PublishedFolderError, QueryError
+from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.readers.estimate.copies import write_copies
+from republish.orchestration.readers.estimate.folders import Described, described
 from republish.orchestration.series.recorded import verify
-from tests.clinic import CLINIC
-from tests.hospital import RELEASES, make
+from tests.hospital import RELEASES
 from tests.orchestration.audit.published_folders import seal
-from tests.orchestration.readers.estimate import within_cells
 
-DATE = "2024-01-01"
-QUERIES = 16 * 28
-NAME = 'it\'s a "value"'
+KEY = "a key that is the same in each run"
+CONTRACT = {
+    "identifier": "person",
+    "quasi_identifiers": [
+        {"name": "age", "kind": "number", "domain": [18, 90]},
+        {"name": "sex", "kind": "category", "order": ["F", "M"]},
+    ],
+    "sensitive": {"name": "disease"},
+    "principle": {"name": "m_invariance", "m": 3},
+}
 
 
 @pytest.fixture
@@ -46,827 +34,238 @@ def folder(series):
     return series.published(RELEASES[1])
 
 
-# ---- what is right
+def published(people, folder, **changes):
+    """The folder of a first release."""
+    contract, state = republish.Contract.of(CONTRACT | changes), republish.State.begin(KEY)
+    return republish.release(people, contract, state, date="2024-01-01").write(folder / "v1")
 
 
-@pytest.mark.slow("takes more than a second")
-def test_releases_of_a_series_are_asked_together_and_say_what_each_says(series, monkeypatch):
-    whole = series.published_folder
-    asked = {"where": "disease <> 'flu' AND age >= 40", "by": "sex"}
-    each = [estimate(folder, **asked) for folder in sorted(whole.iterdir())]
-    runs, prepare = [], command.prepared
-    monkeypatch.setattr(command, "prepared", lambda *given: runs.append(given) or prepare(*given))
-    together = estimate(whole, **asked)
-    assert together["release"].unique(maintain_order=True).cast(pl.String).to_list() == list(RELEASES[:2])
-    assert together.equals(pl.concat(each))
-    assert len(runs) == 1
-    assert estimate(whole, **asked, last=True).equals(each[-1])
-    changes = estimate(whole, change=True)
-    assert estimate(whole, change=True, last=True).equals(changes.tail(1))
-
-    runs.clear()
-    monkeypatch.setattr(command, "TOGETHER", 1)
-    assert estimate(whole, **asked).equals(together)
-    assert len(runs) == len(each)
+def staff(people=600, seed=1):
+    """People whose diseases go with their ages."""
+    random = np.random.default_rng(seed)
+    age = random.integers(18, 91, people)
+    names = np.array(["flu", "asthma", "gout", "mumps", "acne", "stroke"])
+    return pl.DataFrame(
+        {
+            "person": np.arange(people),
+            "age": age,
+            "sex": random.choice(["F", "M"], people),
+            "disease": names[(random.integers(0, 6, people) * (1 + (age > 55))) % 6],
+        }
+    )
 
 
-def test_tables_of_many_releases_are_joined_as_the_statements_say(tmp_path):
-    """DuckDB's own order would take twenty times as long; a researcher's question has it again."""
-    asked = "CREATE TEMP TABLE seen AS SELECT current_setting('disabled_optimizers') AS said"
-    for each, said in (("/*", "join_order"), ("", "")):
-        with prepared(tmp_path, asked, each) as connection:
-            assert connection.execute("SELECT said FROM seen").fetchall() == [(said,)]
-            assert connection.execute("SELECT current_setting('disabled_optimizers')").fetchall() == [("",)]
+def copied(folder, *tables, labels=None, number=2, **named):
+    """A folder of copies that are written down here: `number` of each release."""
+    releases = [str(one["release"].first()) for one in tables[::number]]
+    names = tables[0].columns[2:]
+    said = [Described(one, names, labels or {}, {}, 0, of_rows=False) for one in releases]
+    write_copies(folder, iter(tables), number, said, **named)
+    return folder
 
 
-@pytest.mark.slow("takes more than a second")
-def test_what_is_wrong_with_one_of_many_releases_is_said_of_it(series, monkeypatch):
-    *_, last = sorted(series.published(RELEASES[1]).parent.iterdir())
-
-    def refused(folder, *given):
-        if folder == last:
-            raise PublishedFolderError(f"{folder}: is odd")
-        if given[1:]:
-            raise PublishedFolderError("one of them is odd")
-        return prepared(folder, *given)
-
-    monkeypatch.setattr(command, "prepared", refused)
-    with pytest.raises(PublishedFolderError, match=f"^{re.escape(str(last))}: is odd$"):
-        estimate(last.parent)
+def copy(release=1, **columns):
+    """One copy."""
+    people = len(next(iter(columns.values())))
+    head = {"copy": [1] * people, "release": [dt.date(2024, release, 1)] * people}
+    return pl.DataFrame({**head, **columns})
 
 
-@pytest.mark.slow("takes more than a second")
-def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
+# ---- of folders of copies
+
+
+def test_a_folder_of_copies_is_asked_and_nothing_is_drawn(tmp_path):
+    place = copied(
+        tmp_path / "new", copy(age=[1, 2, 3], sex=["F", "F", "M"]), copy(age=[1, 3, 3], sex=["F"] * 3)
+    )
+    assert estimate(place).select("people", "standard_error", "low", "high", "share").row(0) == (
+        3,
+        0,
+        3,
+        3,
+        1,
+    )
+    (row,) = estimate(place, "sex = 'F'").rows(named=True)
+    mean, error = republish.pooled([2, 3])
+    assert (row["people"], row["standard_error"], row["low"]) == (mean, round(error, 1), 0)
+    (row,) = estimate(place, of="avg(age)").rows(named=True)
+    mean, error = republish.pooled([2, 7 / 3])
+    assert (row["estimate"], row["standard_error"]) == (round(mean, 3), round(error, 3))
+    assert row["high"] == pytest.approx(mean + 12.7062 * error, abs=0.001)
+    assert estimate(place, by="release")["release_1"].to_list() == [dt.date(2024, 1, 1)]
+
+
+def test_releases_come_one_after_the_other_and_changes_between_them(tmp_path):
+    tables = [copy(month, sex=["F"] * (month + more) + ["M"]) for month in (1, 2, 4) for more in (0, 1)]
+    place = copied(tmp_path / "new", *tables)
+    found = estimate(place, "sex = 'F'")
+    assert found["people"].to_list() == [1.5, 2.5, 4.5]
+    assert [str(one) for one in found["release"]] == ["2024-01-01", "2024-02-01", "2024-04-01"]
+    assert estimate(place, "sex = 'F'", last=True).equals(found.tail(1))
+    changes = estimate(place, "sex = 'F'", change=True)
+    assert changes["change"].to_list() == [1, 2]
+    assert changes["standard_error"].to_list() == [0, 0]
+    assert estimate(place, "sex = 'F'", change=True, last=True).equals(changes.tail(1))
+    by_sex = estimate(place, by="sex", of="count(*) * 2", change=True)
+    assert by_sex.columns[:5] == ["release", "sex", "before", "estimate", "change"]
+    assert by_sex["change"].to_list() == [2, 0, 4, 0]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_files_of_both_kinds_say_the_same(tmp_path, form):
+    """Text of digits is text also in CSV, where a spreadsheet would run it as a formula, too."""
+    labels = {"code": ["-1", "=x", "007", "7"], "day": ["2024-01-01"]}
+    columns = {"code": ["-1", "=x", "007", "7"], "day": ["2024-01-01"] * 4, "age": [1, None, 3, 4]}
+    place = copied(tmp_path / "new", copy(**columns), copy(**columns), labels=labels, form=form)
+    for where in ("code = '-1'", "code = '=x'", "code = '007'", "day LIKE '2024%' AND age = 1"):
+        assert estimate(place, where)["people"].to_list() == [1]
+    assert estimate(place, "age IS NULL")["people"].to_list() == [1]
+    assert estimate(place, by="code")["code"].to_list() == ["-1", "007", "7", "=x"]
+
+
+def test_copies_without_the_file_beside_them_are_asked_all_the_same(tmp_path):
+    place = copied(tmp_path / "new", copy(age=[1, 2], sex=["F", "M"]), copy(age=[1, 2], sex=["F", "F"]))
+    for beside in ("[]", '{"releases": [{"release": 3}]}', None):
+        (place / "copies.json").unlink() if beside is None else (place / "copies.json").write_text(beside)
+        assert estimate(place, "sex = 'M'")["people"].to_list() == [0.5]
+        with pytest.raises(QueryError, match=r"sex has no value W\. It has F, M"):
+            estimate(place, "sex = 'W'")
+
+
+def test_a_label_that_is_declared_may_be_in_no_copy(tmp_path):
+    place = copied(tmp_path / "new", *[copy(sex=["F"])] * 2, labels={"sex": ["F", "M"]})
+    assert estimate(place, "sex = 'M'").is_empty()
+    assert estimate(place, "sex = 'F' OR sex = 'M'")["people"].to_list() == [1]
+    with pytest.raises(QueryError, match="sex has no value W"):
+        estimate(place, "sex = 'W'")
+
+
+def test_a_label_of_one_release_may_be_asked_of_all(tmp_path):
+    place = copied(tmp_path / "new", *[copy(1, sex=["F"])] * 2, *[copy(2, sex=["F", "X"])] * 2)
+    assert estimate(place, "sex = 'X'")["people"].to_list() == [1]
+
+
+def test_a_folder_that_is_none_of_copies_is_refused(tmp_path):
+    place = copied(tmp_path / "new", *[copy(sex=["F"])] * 4, *[copy(2, sex=["F"])] * 4, number=4)
+    (place / "2024-02-01_copy_2.parquet").write_bytes(b"no table")
+    with pytest.raises(PublishedFolderError, match=r"2024-02-01_copy_2.parquet: is no file that republish"):
+        estimate(place)
+    (place / "2024-02-01_copy_2.parquet").unlink()
+    with pytest.raises(PublishedFolderError, match="as many copies of each release, and two at least"):
+        estimate(place)
+    with pytest.raises(PublishedFolderError, match="is neither a release nor a series"):
+        estimate(tmp_path)
+
+
+def test_a_series_in_whose_releases_a_column_changed_is_refused_where_it_is_asked_for(tmp_path):
+    place = copied(tmp_path / "new", *[copy(1, a=["F"], b=[1])] * 2, *[copy(2, a=["F"], c=[2])] * 2)
+    assert estimate(place, "a = 'F'")["people"].to_list() == [1, 1]
+    with pytest.raises(QueryError, match="--where b = 1: "):
+        estimate(place, "b = 1")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "people",
+        "copy_1",
+        "*",
+        "^a.*$",
+        'a"b',
+        "a'b",
+        "a;b",
+        "a.b",
+        "-- a",
+        "'; DROP TABLE a",
+        "a\nb",
+        "é",
+        "select",
+    ],
+)
+def test_columns_may_have_any_name_and_labels_any_text(tmp_path, name):
+    place = copied(tmp_path / "new", *[copy(**{name: [name, "x"]})] * 2, labels={name: [name, "x"]})
+    column, label = name.replace('"', '""'), name.replace("'", "''")
+    assert estimate(place, f"\"{column}\" = '{label}'")["people"].to_list() == [1]
+    by = estimate(place, by=f'"{column}"')
+    heading = "people_1" if name == "people" else name
+    assert sorted(by[heading].to_list()) == sorted([name, "x"])
+
+
+def test_what_fits_nowhere_is_refused_with_where_there_was_no_room(tmp_path, monkeypatch):
+    connect = duckdb.connect
+
+    def little(config=None):
+        limits = {"memory_limit": "4MB", "max_temp_directory_size": "1MB"}
+        return connect(config=config | limits) if config else connect()
+
+    place = copied(tmp_path / "new", *[copy(age=list(range(200_000)))] * 2)
+    monkeypatch.setattr(duckdb, "connect", little)
+    with pytest.raises(LimitError, match=r"new: is too large to be estimated from here: .* TMPDIR"):
+        estimate(place, of="count(DISTINCT age)")
+
+
+# ---- of published folders
+
+
+def test_everybody_is_counted_without_an_error_and_counterfeits_are_nobody(series, folder):
     stated = verify(series, RELEASES[1])
-    everybody = estimate(folder)
-    assert everybody["people"].to_list() == [stated["tuples"] - stated["counterfeits"]]
-    assert everybody["standard_error"].to_list() == [0]
-    by_disease = estimate(folder, by="disease")
-    assert isclose(by_disease["people"].sum(), everybody["people"][0], abs_tol=1)
-    assert isclose(by_disease["share"].sum(), 1, abs_tol=0.01)
+    (row,) = estimate(folder, copies=2).rows(named=True)
+    assert row["people"] == row["low"] == row["high"] == stated["tuples"] - stated["counterfeits"]
+    assert (row["standard_error"], row["share"], str(row["release"])) == (0, 1, RELEASES[1])
 
 
-@pytest.mark.slow("takes more than a second")
-def test_the_file_says_the_same_in_duckdb_alone(series, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    statements = (folder / "estimate.sql").read_text()
-    where = "age between 30 and 40 and sex = 'F'"
-    for given, others in ((folder, ""), (series.published_folder, "SET VARIABLE folder = '../*';")):
-        with duckdb.connect() as connection:
-            connection.execute(others + statements)
-            alone = connection.sql(f"FROM estimate({where}, split := disease)").pl()
-        assert alone.rename({"split": "disease"}).equals(estimate(given, where, by="Disease"))
+def test_a_folder_and_the_copies_of_it_that_were_written_say_the_same(folder, tmp_path):
+    drawn = republish.copies(folder, 3)
+    write_copies(tmp_path / "new", drawn, 3, described(folder))
+    asked = {"where": "disease <> 'flu' AND age >= 40", "by": "Sex"}
+    found = estimate(folder, **asked, copies=3)
+    assert found.equals(estimate(tmp_path / "new", **asked))
+    assert found.columns[:3] == ["release", "sex", "people"]
+    assert found.equals(estimate(folder, **asked, copies=3, seed=1))
+    assert not found.equals(estimate(folder, **asked, copies=3, seed=2))
 
 
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize(("version", "is_old"), [("v1.2.2", True), ("v1.10.0", False)])
-def test_an_older_duckdb_is_told_in_a_sentence(folder, version, is_old):
-    statements = (folder / "estimate.sql").read_text()
-    # Read as a whole before the version is looked at: an older one must understand every word.
-    assert not re.search(r"^[^-]*\blambda\b", statements, re.MULTILINE)
-    with duckdb.connect() as connection:
-        connection.execute("SET VARIABLE folder = $folder", {"folder": str(folder)})
-        asked = statements.replace("version()", f"'{version}'")
-        if is_old:
-            with pytest.raises(duckdb.Error, match=f"takes DuckDB 1.3 or newer, and this is {version}"):
-                connection.execute(asked)
-        else:
-            connection.execute(asked)
-
-
-@pytest.mark.slow("makes and audits many releases")
-def test_what_changed_is_the_difference_of_two_releases(series):
-    found = estimate(series.published_folder, "age < 50", by="disease", change=True)
-    counts = estimate(series.published_folder, "age < 50", by="disease")
-    first, second = (counts.filter(pl.col("release").cast(pl.String) == name) for name in RELEASES[:2])
-    both = second.join(first, on="disease", how="full", coalesce=True, suffix="_first").fill_null(0)
-    joined = found.join(both, on="disease", suffix="_of_two")
-    assert joined.height == found.height == both.height
-    off = joined["change"] - (joined["people_of_two"] - joined["people_first"])
-    assert off.abs().max() < 0.2
-    assert set(found["before"].cast(pl.String)) == {RELEASES[0]}
-    of_strangers = (joined["standard_error_of_two"] ** 2 + joined["standard_error_first"] ** 2).sqrt()
-    assert found["standard_error"].mean() < of_strangers.mean()
+def test_releases_of_a_series_say_what_each_says(series):
+    whole, asked = series.published_folder, {"where": "disease <> 'flu'", "by": "sex", "copies": 2}
+    each = [estimate(one, **asked) for one in sorted(whole.iterdir())]
+    assert estimate(whole, **asked).equals(pl.concat(each))
+    assert estimate(whole, **asked, last=True).equals(each[-1])
 
 
 def test_a_change_needs_two_releases(folder):
-    with pytest.raises(QueryError, match="a change needs two releases"):
+    with pytest.raises(QueryError, match="a change needs two releases, and there is one; give the series"):
         estimate(folder, change=True)
 
 
-@pytest.mark.slow("takes more than a second")
-def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
-    hospital.under({"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"})
-    folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
-    truth = hospital.snapshot(RELEASES[0])
-    young = estimate(folder, "age < 40 and sex = 'F'")
-    assert young["people"][0] == truth.filter(pl.col("age") < 40, sex="F").height
-    assert young["standard_error"][0] == 0
-    flu = estimate(folder, "disease = 'flu'")
-    assert (flu["people"][0], flu["standard_error"][0]) == (truth.filter(disease="flu").height, 0)
-    both = estimate(folder, "disease = 'flu' and age < 40")
-    assert both["low"][0] < truth.filter(pl.col("age") < 40, disease="flu").height < both["high"][0]
-    assert both["standard_error"][0] > 0
-
-
-def contract(m=2, published="generalization", **qis):
-    """A contract on quasi-identifiers, each by its name."""
-    return parse_contract(
-        {
-            **CLINIC,
-            "identifier": "id",
-            "quasi_identifiers": [{"name": name, **qi} for name, qi in qis.items()],
-            "sensitive": {"name": NAME},
-            "principle": {"name": "m_invariance", "m": m, "format": published},
-        }
-    )
-
-
-def women(groups, mixed, each=1):
-    """Estimated women by value. With exact quasi-identifiers: a group is of one sex, but for some groups.
-
-    A group has so many people of each of three values.
-    """
-    declared = contract(m=3, published="anatomy", sex={"kind": "category", "order": ["F", "M"]})
-    number = np.repeat(np.arange(groups), 3)
-    sex = [list("FMM") if group < mixed else list("FFF" if group % 2 else "MMM") for group in range(groups)]
-    values = {NAME: ["a", "b", "c"] * groups, "count": [each] * 3 * groups}
-    people = {"group_id": np.repeat(number, each), "sex": np.repeat(np.ravel(sex), each)}
-    tables = {
-        "quasi_identifiers": pl.DataFrame(people),
-        "sensitive": pl.DataFrame({"group_id": number, **values}),
-        "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
-    }
-    with estimating(tables, declared) as connection:
-        return connection.sql(f"FROM estimate(sex = 'F', split := {quoted(NAME)})").fetchall()
-
-
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize("mixed", [0, 4])
-def test_groups_that_a_condition_does_not_divide_are_counted_without_an_error(mixed):
-    rows = women(40, mixed)
-    assert len(rows) == 3
-    for _, _, people, error, low, high, *_ in rows:
-        assert people == pytest.approx(20 - mixed / 2 + mixed / 3, abs=0.1)
-        assert (error == 0) == (mixed == 0)
-        assert low <= 20 - mixed / 2 <= high or mixed
-        # Of the few groups that are divided, each has at most one person more or fewer.
-        assert error <= mixed
-
-
-@pytest.mark.slow("makes and audits many releases")
-def test_groups_that_a_condition_divides_err_alike_where_they_are_few():
-    """People are matched in the order of their quasi-identifiers: a woman of each may have the same value."""
-    (_, _, _, few, *_), *_ = women(400, 40)
-    (_, _, _, many, *_), *_ = women(40, 40)
-    assert few > 1.5 * many
-
-
-@pytest.mark.slow("takes more than a second")
-def test_groups_with_twice_as_many_people_of_a_value_err_twice_as_much_where_they_err_alike():
-    (_, _, _, one, *_), *_ = women(400, 40)
-    (_, _, _, two, *_), *_ = women(400, 40, each=2)
-    assert two == pytest.approx(2 * one, rel=0.1)
-
-
-@pytest.mark.slow("takes more than a second")
-def test_groups_that_err_alike_err_no_more_than_people_dealt_by_lot():
-    """Half of 400 groups are divided. By lot, the standard deviation would be 10; values may differ, too."""
-    for _, _, people, error, *_ in women(400, 200):
-        assert people == pytest.approx(100 + 200 / 3, abs=0.1)
-        assert error < 30
-
-
-@pytest.mark.slow("measures over many simulated tables")
-@pytest.mark.parametrize("principle", ["m_invariance", "anatomy", "e_equivalence"])
-def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lack(principle):
-    """A fifth of the tuples are counterfeits, and none has the most frequent value."""
-    parameters = {"m": 4, "on_ineligible": "counterfeit", "people_per_group": 2, **COUNTERFEITING[principle]}
-    declared, snapshots = skewed(4, 1.25, 600, 3, seed=0)
-    right = []
-    for made in list(released(snapshots, contract_of(declared, **parameters)))[::2]:
-        true = dict(present(made).group_by(VALUE).len().iter_rows())
-        with estimating(made.candidate.published, made.contract) as connection:
-            rows = connection.sql("FROM estimate(true, split := value)").fetchall()
-        assert isclose(sum(row[2] for row in rows), sum(true.values()), abs_tol=1)
-        right += [row[4] - 0.5 <= true[row[1]] <= row[5] + 0.5 for row in rows]
-        slots = made.read.values.group_by(VALUE).agg(tuples=pl.col("tuples").sum())
-        most = dict(slots.iter_rows())
-        assert all(row[5] <= most[row[1]] for row in rows)
-    assert np.mean(right) > 0.93
-
-
-@pytest.mark.slow("makes and audits many releases")
-def test_values_that_are_declared_as_whole_numbers_are_counted(hospital, tmp_path):
-    names = load_contract(hospital.contract).contract.sensitive.values
-    codes = list(range(1, len(names) + 1))
-    truth = hospital.snapshot(RELEASES[0])
-    hospital.deliver(RELEASES[0], truth.with_columns(pl.col("disease").replace_strict(names, codes)))
-    series = hospital.declare(sensitive={"values": codes}).series(tmp_path / "new")
-    folder = make(series, RELEASES[0]).published(RELEASES[0])
-    counts = estimate(folder, by="disease")
-    assert isclose(counts["people"].sum(), estimate(folder)["people"][0], abs_tol=1)
-    fewer = estimate(folder, "disease < 3")["people"][0]
-    assert isclose(fewer, counts.filter(pl.col("disease") < 3)["people"].sum(), abs_tol=0.2)
-
-
-@pytest.mark.slow("makes and audits many releases")
-def test_combinations_of_values_are_counted_and_add_up(folder):
-    both = estimate(folder, "age >= 50", by=["sex", "disease", "sex"])
-    assert both.columns[:4] == ["release", "sex", "disease", "people"]
-    by_sex = estimate(folder, "age >= 50", by="sex")
-    assert by_sex["sex"].to_list() == ["F", "M"]
-    for sex, people in by_sex.select("sex", "people").iter_rows():
-        assert isclose(both.filter(sex=sex)["people"].sum(), people, abs_tol=1)
-    assert estimate(folder, by="release")["release_1"].to_list() == estimate(folder)["release"].to_list()
-
-
-# ---- how groups are spread over their intervals
-
-
-def connected(folder, declared, tables, **stated):
-    """The statements of a release, run on its tables."""
-    for name, table in tables.items():
-        dated(table, DATE).write_parquet(folder / f"{name}.parquet")
-    stated |= {"product": "simulated", "series": "v1", "release": DATE, "n": 1}
-    stated["principle"] = declared.principle.model_dump(mode="json")
-    return prepared(folder, estimate_sql(data_package(declared, GENERALIZATION, stated, {NAME: "String"})))
-
-
-def grouped(rng, declared, groups, **columns):
-    """Tables of groups of three people with random codes, each group near its own place."""
-    codes = {
-        column: np.sort(rng.integers(0, size, 3 * groups)) if sort else rng.integers(0, size, 3 * groups)
-        for column, (size, sort) in columns.items()
-    }
-    values = pl.Series(VALUE, ["a", "b", "c"] * groups)
-    group, nobody = np.repeat(np.arange(groups), 3), np.zeros(3 * groups, bool)
-    return generalize(pl.DataFrame(codes), values, group, nobody, declared).tables
-
-
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize("alike", [0.0001, 0.3])
-def test_somebody_is_at_either_end_of_an_interval(tmp_path, alike):
-    """Against all ways of placing three people in an interval, one of them at each end, by Polya's urn."""
-
-    def chance(places, f):
-        return prod((f[at] + alike * places[:n].count(at)) / (1 + alike * n) for n, at in enumerate(places))
-
-    declared = contract(age={"kind": "number", "domain": [0, 11]})
-    tables = grouped(np.random.default_rng(1), declared, 12, qi_0=(12, True))
-    with connected(tmp_path, declared, tables) as connection:
-        density = connection.sql("SELECT mass FROM estimate_density WHERE bin < 12 ORDER BY bin").fetchall()
-        asked = "SELECT low, high, at_low, inside FROM estimate_spread($alike)"
-        spread = connection.sql(asked, params={"alike": alike}).fetchall()
-    f = [mass for (mass,) in density]
-    assert isclose(sum(f), 1)
-    wide = [row for row in spread if row[1] > row[0]]
-    assert len(wide) > 5
-    for low, high, at_low, inside in wide:
-        within = {at: f[at] / sum(f[low : high + 1]) for at in range(low, high + 1)}
-        ways = [
-            (place, chance(place, within))
-            for place in itertools.product(range(low, high + 1), repeat=3)
-            if min(place) == low and max(place) == high
-        ]
-        total = sum(likely for _, likely in ways)
-        lowest = sum(likely for place, likely in ways if place[0] == low)
-        assert isclose(at_low, lowest / total, rel_tol=1e-4)
-        between = sum(likely for place, likely in ways if low < place[0] < high)
-        assert isclose(inside, between / total, rel_tol=1e-4, abs_tol=1e-6)
-
-
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("domain", [[0.0, 1.0], [0, 10_000_000], [0, 1000]])
-def test_of_three_people_one_is_at_either_end_however_many_values_there_are(tmp_path, domain):
-    """Ends of hardly any mass were lost in rounding, and all three were taken to be inside."""
-    declared = contract(place={"kind": "number", "domain": domain})
-    places = np.random.default_rng(1).uniform(*domain, 300).astype(type(domain[1]))
-    values, group = pl.Series(VALUE, ["a", "b", "c"] * 100), np.repeat(np.arange(100), 3)
-    tables = generalize(pl.DataFrame({"qi_0": places}), values, group, np.zeros(300, bool), declared).tables
-    with connected(tmp_path, declared, tables) as connection:
-        spread = connection.sql("SELECT at_low, inside FROM estimate_spread(0.0001)").fetchall()
-    assert len(spread) == 100
-    assert np.allclose(spread, 1 / 3, atol=0.02)
-
-
-def by_age(rng, groups, reach):
-    """Ages and values of groups of three people whose ages are at most `reach` from the group's own.
-
-    Each value is frequent in groups of one age, and within a group people have them by lot.
-    """
-    middle, values = np.sort(rng.uniform(0, 1000, groups)), 12
-    likely = np.exp(-(((middle[:, None] - np.linspace(0, 1000, values)) / 300) ** 2))
-    keys = rng.random((groups, values)) ** (1 / likely)
-    carried = np.argsort(-keys, axis=1)[:, :3]
-    ages = (middle[:, None] + rng.uniform(-reach, reach, (groups, 3))).clip(0, 999).astype(int)
-    return ages, rng.permuted(carried, axis=1)
-
-
-def published_by_age(ages, carried, published):
-    """Tables of such groups."""
-    group, values = np.repeat(np.arange(len(ages)), 3), np.char.add("v", np.ravel(carried).astype(str))
-    if published == "anatomy":
-        rows = pl.DataFrame({"group_id": group, NAME: values, "count": 1}).cast({"count": pl.Int64})
-        return {
-            "quasi_identifiers": pl.DataFrame({"group_id": group, "age": np.ravel(ages)}),
-            "sensitive": rows,
-            "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
-        }
-    declared = contract(age={"kind": "number", "domain": [0, 999]})
-    codes = pl.DataFrame({"qi_0": np.ravel(ages)})
-    return generalize(codes, pl.Series(VALUE, values), group, np.zeros(len(group), bool), declared).tables
-
-
-def declared_by_age(published):
-    """Their contract."""
-    return contract(m=3, published=published, age={"kind": "number", "domain": [0, 999]})
-
-
-def in_order(rng, each, off):
-    """Ages and values of groups whose people are matched in the order of their ages.
-
-    The people of each value are younger or older than others by its own number of years.
-    """
-    older, ages, carried = rng.normal(0, off, 12), [], []
-    for _ in range(6):
-        for values in rng.permutation(12).reshape(4, 3):
-            of_value = rng.normal(500 + older[values, None], 150, (3, each)).round().clip(0, 999).astype(int)
-            ages.append(np.sort(of_value, axis=1).T)
-            carried.append(np.tile(values, (each, 1)))
-    return np.concatenate(ages), np.concatenate(carried)
-
-
-@pytest.mark.slow("measures over many simulated tables")
-@pytest.mark.parametrize("published", ["generalization", "anatomy"])
-def test_groups_of_all_signatures_err_alike_where_people_are_matched_in_order(published):
-    """The old have other values, so that the same value is that of the oldest in all groups."""
-    off, errors = [], []
-    for seed in range(2):
-        ages, carried = in_order(np.random.default_rng(seed), 40, 15)
-        tables = published_by_age(ages, carried, published)
-        with estimating(tables, declared_by_age(published)) as connection:
-            for age in range(300, 750, 75):
-                asked = f"FROM estimate(age < {age}, split := {quoted(NAME)})"
-                for _, value, people, error, *_ in connection.sql(asked).fetchall():
-                    off.append(abs(people - ((ages < age) & (carried == int(value[1:]))).sum()))
-                    errors.append(error)
-    assert (np.array(off) <= 1.96 * np.array(errors) + 0.5).mean() > 0.9
-    assert np.mean(errors) < 2.5 * np.mean(off)
-
-
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("published", ["generalization", "anatomy"])
-@pytest.mark.parametrize(("reach", "regions"), [(3, 8), (800, 1)])
-def test_regions_are_no_narrower_than_their_groups(published, reach, regions):
-    tables = published_by_age(*by_age(np.random.default_rng(1), 1000, reach), published)
-    with estimating(tables, declared_by_age(published)) as connection:
-        found = connection.sql("SELECT count(DISTINCT region) FROM estimate_groups").fetchall()
-    assert found == [(regions,)]
-
-
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize("published", ["generalization", "anatomy"])
-def test_what_values_of_far_places_show_says_little_of_neighbours(published):
-    """The young and the old have other values, and people of a group have theirs by lot."""
-    ages, carried = by_age(np.random.default_rng(1), 1000, 30)
-    off, errors = [], []
-    with estimating(published_by_age(ages, carried, published), declared_by_age(published)) as connection:
-        for age in range(100, 1000, 100):
-            found = connection.sql(f"FROM estimate(age < {age}, split := {quoted(NAME)})").fetchall()
-            for _, value, people, error, *_ in found:
-                off.append(abs(people - ((ages < age) & (carried == int(value[1:]))).sum()))
-                errors.append(error)
-    assert (np.array(off) <= 1.96 * np.array(errors) + 0.5).mean() > 0.94
-    assert np.mean(errors) < 2.5 * np.mean(off)
-
-
-@pytest.mark.slow("takes more than a second")
-def test_no_error_is_greater_than_the_groups_allow(tmp_path):
-    """Each group has one person of each value, and few groups are divided."""
-    declared = contract(age={"kind": "number", "domain": [0, 999]})
-    tables = grouped(np.random.default_rng(1), declared, 60, qi_0=(1000, True))
-    with connected(tmp_path, declared, tables) as connection:
-        groups = connection.sql("SELECT DISTINCT group_id, low, high FROM estimate_ends").pl()
-        for age in range(25, 1000, 75):
-            divided = groups.filter(pl.col("low") < age, pl.col("high") >= age).height
-            for *_, error, _, _, _, _ in connection.sql(
-                f"FROM estimate(age < {age}, split := {quoted(NAME)})"
-            ).fetchall():
-                assert error <= divided / 2 + 0.05
-
-
-@pytest.mark.slow("takes more than a second")
-def test_nobody_need_be_at_the_ends_of_an_interval_that_was_widened(tmp_path):
-    declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
-    codes = pl.DataFrame({"qi_0": [41, 41, 44]})
-    tables = generalize(
-        codes, pl.Series(VALUE, ["a", "b", "c"]), np.zeros(3, int), np.zeros(3, bool), declared
-    ).tables
-    with connected(tmp_path, declared, tables) as connection:
-        assert connection.sql("SELECT low, high, is_free FROM estimate_ends").fetchall() == [(40, 49, True)]
-
-
-PLACES = "SELECT low, above_low, from_high, high, is_free FROM estimate_ends ORDER BY ALL"
-"""Where somebody is for certain: from `low` to below `above_low`, and from `from_high` to `high`."""
-
-
-def published_ages(*groups, **width):
-    """Tables of groups of people of these ages, and their contract."""
-    declared = contract(age={"kind": "number", "domain": [0, 104], **width})
-    ages = [age for group in groups for age in group]
-    number = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    values = pl.Series(VALUE, [f"v{row}" for row in range(len(ages))])
-    codes = pl.DataFrame({"qi_0": ages})
-    return generalize(codes, values, number, np.zeros(len(ages), bool), declared).tables
-
-
-@pytest.mark.slow("takes more than a second")
-def test_somebody_is_in_the_first_cell_of_an_interval_and_somebody_in_the_last(tmp_path):
-    declared = contract(age={"kind": "number", "domain": [0, 104], "min_width": 10})
-    tables = published_ages([41, 44], [41, 52, 79], [55, 103], min_width=10)
-    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
-        places = connection.sql(PLACES).fetchall()
-    assert places == [(40, 41, 49, 49, True), (40, 50, 70, 79, False), (50, 60, 90, 104, False)]
-
-
-@pytest.mark.slow("takes more than a second")
-def test_the_ends_of_a_release_of_an_older_version_are_somebodys_values_if_they_are_wide_apart(tmp_path):
-    declared = contract(age={"kind": "number", "domain": [0, 104], "min_width": 10})
-    tables = published_ages([40, 49], [40, 52, 79])  # the first could have been widened
-    older = [(40, 41, 49, 49, True), (40, 41, 79, 79, False)]
-    with connected(tmp_path, declared, tables) as connection:
-        assert connection.sql(PLACES).fetchall() == older
-    # Asked together with a later release, it has an end that is on no grid.
-    tables = published_ages([40, 49], [40, 52, 79], [61, 83])
-    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
-        assert connection.sql(PLACES).fetchall() == [*older, (61, 62, 83, 83, False)]
-
-
-AGES = {
-    "employees": lambda rng, people: rng.integers(18, 67, people),
-    "one day": lambda rng, people: np.where(rng.random(people) < 0.2, 42, rng.integers(0, 100, people)),
-    "smooth": lambda rng, people: rng.normal(45, 18, people).round().clip(0, 99).astype(int),
-}
-
-
-def asked_within_cells(ages, seed, folder):
-    """People up to each age, of whom cells of ten years are published: true, estimate, standard error."""
-    rng, people = np.random.default_rng(seed), 1500
-    age = AGES[ages](rng, people)
-    near = np.argsort(age + rng.normal(0, 8, people))
-    group = np.empty(people, int)
-    group[near] = np.arange(people) // 3
-    declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
-    values = pl.Series(VALUE, ["a", "b", "c"] * (people // 3))[np.argsort(near)]
-    tables = generalize(pl.DataFrame({"qi_0": age}), values, group, np.zeros(people, bool), declared).tables
-    with connected(folder, declared, tables, lone_ends=0) as connection:
-        asked = range(max(1, age.min()), min(99, age.max() + 9), 8)
-        found = [connection.sql(f"FROM estimate(age <= {upto})").fetchall()[0][2:4] for upto in asked]
-    return np.array([((age <= upto).sum(), *one) for upto, one in zip(asked, found, strict=True)]).T
-
-
-@pytest.mark.slow("measures over many simulated tables")
-@pytest.mark.parametrize("ages", AGES)
-def test_a_condition_that_divides_a_cell_is_as_uncertain_as_where_in_the_cell_people_are(ages, tmp_path):
-    found = [asked_within_cells(ages, seed, tmp_path) for seed in (1, 2)]
-    true, estimated, error = np.concatenate(found, axis=1)
-    off = np.abs(estimated - true)
-    assert (off <= 1.96 * error + 0.5).mean() > 0.92
-    assert np.median(error) * 1.96 < 10 * np.median(off)
-
-
-@pytest.mark.slow("makes and audits many releases")
-@pytest.mark.parametrize("asked", ["income", "income / 2 + 7"])
-def test_a_mean_is_as_uncertain_as_where_in_its_cell_a_round_number_is(tmp_path, asked):
-    rng, people = np.random.default_rng(1), 3000
-    income = np.sort(rng.integers(20, 90, people) * 1000)
-    declared = contract(income={"kind": "number", "domain": [0, 99_999], "min_width": 5000})
-    values, group = pl.Series(VALUE, ["a", "b", "c"] * (people // 3)), np.arange(people) // 3
-    tables = generalize(
-        pl.DataFrame({"qi_0": income}), values, group, np.zeros(people, bool), declared
-    ).tables
-    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
-        for where, those in (("true", income), (f"{quoted(NAME)} = 'a'", income[::3])):
-            ((_, _, mean, error, low, high, _),) = connection.sql(
-                f"FROM estimate_mean({asked}, {where})"
-            ).fetchall()
-            true = those.mean() if asked == "income" else those.mean() / 2 + 7
-            assert low <= true <= high
-            assert mean - true > 400 * (
-                true / those.mean()
-            )  # a cell's numbers lie evenly, as far as it knows
-            assert error < 1000
-
-
-@pytest.mark.slow("takes more than a second")
-def test_nobody_may_be_beyond_a_day_within_the_last_cell(tmp_path):
-    """People were admitted from 15 January until 15 December, in cells of 31 days."""
-    rng, days = np.random.default_rng(1), (14, 349)
-    day = np.sort(rng.integers(days[0], days[1], 1500))
-    declared = contract(admitted={"kind": "date", "domain": ["2024-01-01", "2025-12-31"], "min_width": 31})
-    first = (dt.date(2024, 1, 1) - dt.date(1970, 1, 1)).days
-    values, group, nobody = (
-        pl.Series(VALUE, ["a", "b", "c"] * 500),
-        np.arange(1500) // 3,
-        np.zeros(1500, bool),
-    )
-    tables = generalize(pl.DataFrame({"qi_0": first + day}), values, group, nobody, declared).tables
-    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
-        (after,) = connection.sql("FROM estimate(admitted > DATE '2024-12-14')").fetchall()
-        (before,) = connection.sql("FROM estimate(admitted < DATE '2024-01-15')").fetchall()
-        (whole,) = connection.sql("FROM estimate(admitted < DATE '2024-02-01')").fetchall()
-        everybody = connection.sql("SELECT lasts FROM estimate_parts(true, 'all')").fetchall()
-    assert (after[4], before[4]) == (0, 0)
-    assert whole[3] < before[3]
-    assert min(lasts for (lasts,) in everybody) >= 0
-
-
-@pytest.mark.slow("takes more than a second")
-def test_dates_fractions_and_any_names_are_estimated(tmp_path):
-    declared = contract(
-        **{
-            'bo"rn': {"kind": "date", "domain": ["1970-01-01", "1979-12-31"]},
-            "in come": {"kind": "number", "domain": [0.0, 2999.0], "min_width": 0.5},
-            "it's": {"kind": "category", "order": ["x'", "y", "z"]},
-        }
-    )
-    tables = grouped(
-        np.random.default_rng(2), declared, 200, qi_0=(3652, True), qi_1=(2999, True), qi_2=(3, False)
-    )
-    with connected(tmp_path, declared, tables) as connection:
-        early = connection.sql("""FROM estimate("bo""rn" < DATE '1975-01-01')""").fetchall()[0]
-        poor = connection.sql("""FROM estimate("in come" < 1500)""").fetchall()[0]
-        split = connection.sql("""FROM estimate("it's" <> 'x''', split := "it's")""").fetchall()
-    assert 285 < early[2] < 315
-    assert 285 < poor[2] < 315
-    assert {row[1] for row in split} == {"y", "z"}
-    assert all(150 < row[2] < 250 for row in split)
-
-
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize("kind", [float, int])
-def test_values_that_many_people_share_are_found_again(tmp_path, kind):
-    """Four fifths of 1,500 people work 20, 35, 38.5 or 40 hours a week (in hundredths: whole numbers)."""
-    rng = np.random.default_rng(3)
-    usual = rng.choice([20, 35, 38.5, 40], 1500, p=[0.2, 0.2, 0.4, 0.2])
-    hours = np.where(rng.random(1500) < 0.8, usual, rng.integers(40, 200, 1500) / 4)
-    factor, domain = (100, [0, 6000]) if kind is int else (1, [0.0, 60.0])
-    declared = contract(
-        m=3, hours={"kind": "number", "domain": domain}, age={"kind": "number", "domain": [0, 99]}
-    )
-    people = {
-        "id": np.arange(1500),
-        "hours": (factor * hours).astype(kind),
-        "age": rng.integers(0, 100, 1500),
-    }
-    snapshot = pl.DataFrame(people | {NAME: rng.choice(["a", "b", "c", "d"], 1500)})
-    made = last([(DATE, snapshot)], declared)
-    with connected(tmp_path, declared, made.candidate.published) as connection:
-        for words, met in {
-            "< 38.5": hours < 38.5,
-            "= 38.5": hours == 38.5,
-            "= 40": hours == 40,
-            "BETWEEN 21 AND 34": (hours >= 21) & (hours <= 34),
-        }.items():
-            sign, *numbers = words.split(" ")
-            scaled = [word if word == "AND" else f"{factor * float(word)}" for word in numbers]
-            (row,) = connection.sql(f"FROM estimate(hours {sign} {' '.join(scaled)})").fetchall()
-            assert row[4] <= met.sum() <= row[5]
-            assert abs(row[2] - met.sum()) < 0.1 * 1500
-
-
-@pytest.mark.slow("takes more than a second")
-@pytest.mark.parametrize(("apart", "least", "most"), [(2, 0.5, 0.58), (10_000, 0, 0.1)])
-def test_people_of_a_group_are_as_alike_as_groups_are_narrow(tmp_path, apart, least, most):
-    """People of groups that are made by lot stand independently."""
-    rng, declared = np.random.default_rng(1), contract(age={"kind": "number", "domain": [0, 999]})
-    age = rng.integers(0, 1000, 1500)
-    group = np.empty(1500, int)
-    group[np.argsort(age + rng.normal(0, apart, 1500))] = np.arange(1500) // 3
-    values, nobody = pl.Series(VALUE, ["v"] * 1500), np.zeros(1500, bool)
-    tables = generalize(pl.DataFrame({"qi_0": age}), values, group, nobody, declared).tables
-    with connected(tmp_path, declared, tables) as connection:
-        (likeness,) = connection.sql("SELECT DISTINCT likeness FROM estimate_ends").fetchall()
-    assert least <= likeness[0] <= most
-
-
-def streamlined(table, declared, **parameters):
-    """The first release of a table by the streamliner."""
-    principle = {"name": "streamliner", "l": 3, **parameters}
-    words = declared.model_dump(mode="json", exclude_none=True) | {"principle": principle}
-    return last([(DATE, table)], parse_contract(words))
-
-
-@pytest.mark.slow("takes more than a second")
-def test_people_of_one_large_group_err_together(tmp_path):
-    """One group of everybody says how old the youngest and the oldest are, and of the others nothing."""
-    rng, number = np.random.default_rng(1), 600
-    age = (1000 * rng.beta(1.5, 2.5, number)).astype(int)
-    table = pl.DataFrame(
-        {"id": np.arange(number), "age": age, NAME: rng.choice(["a", "b", "c", "d"], number)}
-    )
-    made = streamlined(table, contract(age={"kind": "number", "domain": [0, 999]}), method="ria")
-    with connected(tmp_path, made.contract, made.candidate.published) as connection:
-        assert connection.sql("SELECT count(*) FROM estimate_groups").fetchall() == [(1,)]
-        for limit in range(200, 1000, 200):
-            ((_, _, _, error, low, high, *_),) = connection.sql(f"FROM estimate(age < {limit})").fetchall()
-            assert low <= (age < limit).sum() <= high
-            assert error < number / 4
-
-
-def simulated(principle, change=lambda snapshot: snapshot):
-    """Random queries on a hospital of 4,000 people: what they come to."""
-    snapshots = [(date, change(snapshot)) for date, snapshot in hospital_snapshots(1, 4_000, seed=1)]
-    found, _ = measured(last(snapshots, hospital_contract(**PRINCIPLES[principle])), QUERIES)
-    assert len(found["true"]) == QUERIES
-    return found
-
-
-def shares_right(found, kind=""):
-    """How many intervals of 95, 80 and 50 % are right."""
-    off = np.abs(found[f"{kind}estimated"] - found[f"{kind}true"])
-    return [(off <= z * found[f"{kind}error"] + 0.5).mean() for z in LEVELS.values()]
-
-
-COUNTERFEITING = {
-    "m_invariance": {"name": "m_invariance"},
-    "anatomy": {"name": "m_invariance", "format": "anatomy"},
-    "e_equivalence": {"name": "e_equivalence", "e": 2},
-}
-PRINCIPLES = {
-    "m_invariance": {"name": "m_invariance", "m": 4},
-    "streamliner": {"name": "streamliner", "l": 4},
-    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2},
-    "e_equivalence": {"name": "e_equivalence", "m": 4, "e": 3},
-}
-
-
-@pytest.mark.slow("measures over many simulated tables")
-@pytest.mark.parametrize("principle", PRINCIPLES)
-def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
-    """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
-    found = simulated(principle)
-    right = shares_right(found)
-    assert right[0] > 0.91
-    assert 0.74 < right[1] < 0.99
-    assert 0.45 < right[2] < 0.85
-    assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
-    if principle == "m_invariance":
-        assert shares_right(found, "any ")[0] > 0.92
-        for kind, most in (("", 0.85), ("any ", 0.2)):
-            true = found[f"{kind}true"]
-            off, evenly = (np.abs(found[f"{kind}{one}"] - true).mean() for one in ("estimated", "evenly"))
-            assert off < most * evenly
-            assert found[f"{kind}error"].mean() < 3 * off  # some of it is for places within cells
-
-
-@pytest.mark.slow("measures over many simulated tables")
-def test_values_that_go_with_nothing_have_intervals_that_are_right():
-    found = simulated(
-        "m_invariance", lambda snapshot: snapshot.with_columns(pl.col("disease").shuffle(seed=1))
-    )
-    assert shares_right(found)[0] > 0.93
-    assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
-
-
-@pytest.mark.slow("measures over many simulated tables")
-def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers():
-    before, after = list(released(hospital_snapshots(3, 1_500, 7), hospital_contract()))[1:]
-    true, found = [], []
-    published = (one.candidate.published for one in (before, after))
-    with estimating(next(published), after.contract, *published) as connection:
-        for workload in workloads(after, QUERIES // 2):
-            counts = (true_counts(coded(one), workload) for one in (before, after))
-            asked = f"{condition(workload, after.contract)}, split := disease"
-            rows = connection.sql(f"FROM estimate_change({asked})").fetchall()
-            errors = connection.sql(f"FROM estimate({asked})").pl().group_by("split")
-            squared = errors.agg((pl.col("standard_error") ** 2).sum())
-            of_strangers = {value: np.sqrt(variance) for value, variance in squared.iter_rows()}
-            change = dict(zip(workload.value, -np.subtract(*counts), strict=True))
-            true += [change[row[2]] for row in rows]
-            found += [(row[4], row[5], of_strangers[row[2]]) for row in rows]
-    estimated, error, of_strangers = np.array(found).T
-    off = np.abs(estimated - true)
-    assert len(off) > 200
-    assert (off <= 1.96 * error + 0.5).mean() > 0.9
-    assert error.mean() < 0.6 * of_strangers.mean()
-
-
-# ---- what can't be asked
-
-
-@pytest.mark.parametrize(
-    ("where", "words"),
-    [
-        ("agee > 3", "there is no column agee; there are release, age, zipcode, sex"),
-        ("estimate_weight > 3", "there is no column estimate_weight"),
-        ("sex = 'X'", "sex has no value X. It has F, M"),
-        ('sex = "F"', "For the label, write 'F' in single quotes"),
-        ("disease in ('flu', 'flue')", "disease has no value flue. Did you mean flu? It has"),
-        ("age", "must be true or false of a person"),
-        ("", "can't be read as one condition"),
-        ("true; DROP TABLE estimate_points", "can't be read as one condition"),
-        ("true) UNION SELECT (1", "can't be read as one condition"),
-        ("true ORDER BY 1", "can't be read as one condition"),
-        ("true LIMIT 1", "can't be read as one condition"),
-        ("age IN (SELECT 1)", "a subquery can't be asked for"),
-        ("disease = (SELECT content FROM read_text('/etc/passwd'))", "a subquery can't be asked for"),
-        ("EXISTS (FROM 'x.parquet')", "a subquery can't be asked for"),
-        ("getenv('HOME') = 'x'", "there is no function getenv"),
-        ("sum(age) > 3", "there is no function sum"),
-        ("count(*) OVER () > 1", "a window can't be asked for"),
-        ("age > 'old'", "Could not convert string 'old'"),
-        ("age LIKE '3%'", "age is a number: ask for age BETWEEN 300 AND 399, say"),
-        ("contains(age, 'x')", "age is a number: ask for age BETWEEN 0 AND 120, say"),
-        ("estimate_points.age > 3", "there is no column estimate_points.age"),
-    ],
-)
-def test_a_condition_that_is_no_condition_on_published_columns_is_refused(folder, where, words):
-    with pytest.raises(QueryError) as refusal:
-        estimate(folder, where)
-    assert words in str(refusal.value)
-    assert "\n" not in str(refusal.value)
-    assert refusal.value.exit_code == 2
-
-
-@pytest.mark.slow("takes more than a second")
-def test_a_value_that_no_release_has_is_refused_where_no_values_are_declared(series):
-    for release in RELEASES[:2]:
-        folder = series.published(release)
-        package = json.loads((folder / "datapackage.json").read_text())
-        declared = package["republish"]["sensitive"].pop("values")
-        (folder / "datapackage.json").write_text(json.dumps(package))
-        seal(folder)
-        assert estimate(folder, f"disease = '{declared[0]}'").height
-        with pytest.raises(QueryError, match=r"disease has no value flue\. Did you mean flu\? It has "):
-            estimate(folder, "disease = 'flue'")
-
-
-def test_a_comment_is_no_part_of_a_condition(folder):
-    assert estimate(folder, "age < 50 -- ) UNION SELECT").equals(estimate(folder, "age < 50"))
-
-
-def test_a_column_to_split_by_is_one_with_few_values(folder, monkeypatch):
-    with pytest.raises(QueryError, match="there is no such column"):
+def test_a_column_or_label_that_there_is_not_is_refused_before_anything_is_drawn(folder, monkeypatch):
+    monkeypatch.setattr("republish.orchestration.readers.estimate.copies.drawn_copies", None)
+    with pytest.raises(QueryError, match="there is no column ages; there are release, age, zipcode, sex"):
         estimate(folder, by="ages")
-    monkeypatch.setattr(command, "MOST_PARTS", 32)
-    assert estimate(folder, by=["sex", "disease"]).height == 32
-    with pytest.raises(QueryError, match=r"--by zipcode --by age: that is [\d,]+ lines a release, more"):
-        estimate(folder, by=["zipcode", "age"])
+    with pytest.raises(QueryError, match=r"disease has no value flue\. Did you mean flu"):
+        estimate(folder, "disease = 'flue'")
 
 
-@pytest.mark.slow("makes and audits many releases")
-def test_people_are_counted_by_an_expression(folder):
-    by_ten = estimate(folder, "sex = 'F'", by="age // 10")
-    assert by_ten.columns[:2] == ["release", "age // 10"]
-    for ten, people in by_ten.select("age // 10", "people").iter_rows():
-        counted = estimate(folder, f"sex = 'F' and age between {ten * 10} and {ten * 10 + 9}")["people"]
-        assert counted.sum() == pytest.approx(people, abs=0.1)
-    both = estimate(folder, by=["age > 40", "upper(sex)"])
-    assert both.columns[1:3] == ["age > 40", "upper(sex)"]
-    assert both.height == 4
+def test_values_that_are_not_declared_are_those_of_the_tables(tmp_path):
+    place = published(staff(60), tmp_path)
+    (said,) = described(place)
+    assert said.labels["disease"] == ["acne", "asthma", "flu", "gout", "mumps", "stroke"]
+    with pytest.raises(QueryError, match=r"disease has no value flue\. Did you mean flu"):
+        estimate(place, "disease = 'flue'")
 
 
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
-        ("ages // 10", "there is no column ages"),
-        ("age //", "is no column and no expression"),
-        ("age) UNION SELECT (1", "is no column and no expression"),
-        ("sum(age)", "there is no function sum"),
-        ("(SELECT 1)", "a subquery can't be asked for"),
-    ],
-)
-def test_what_is_no_expression_is_refused(folder, asked, why):
-    with pytest.raises(QueryError, match=re.escape(why)) as caught:
-        estimate(folder, by=asked)
-    assert str(caught.value).startswith(f"--by {asked}: ")
-
-
-def test_nobody_is_found_where_nobody_can_be(folder):
-    assert estimate(folder, "age > 119 and age < 3").is_empty()
-
-
-@pytest.mark.slow("takes more than a second")
-def test_what_is_asked_reaches_no_file(folder):
-    package = json.loads((folder / "datapackage.json").read_text())
-    with prepared(folder, estimate_sql(package)) as connection:
-        escapes = [
-            "FROM read_text('/etc/passwd')",
-            "SET enable_external_access = true",
-            "COPY (SELECT 1) TO 'x'",
-        ]
-        for words in escapes:
-            with pytest.raises(duckdb.Error):
-                connection.execute(words)
-    assert checked_condition("AGE<3", columns_of(package)).text == "(AGE < 3)"
-    assert checked_column("--by", "SEX", columns_of(package)).written == '"sex"'
+def test_what_a_folder_says_of_its_columns(tmp_path):
+    age, sex = CONTRACT["quasi_identifiers"]
+    asked = [{**age, "min_width": 10}, {**sex, "missing": "publish"}]
+    (said,) = described(published(staff(60), tmp_path, quasi_identifiers=asked))
+    assert said.columns == ["age", "sex", "disease"]
+    assert said.cells == {"age": "10 from 18 on"}
+    assert said.labels["sex"] == ["(missing)", "F", "M"]
+    assert (said.release, said.held_back, said.of_rows) == ("2024-01-01", 0, False)
 
 
 def test_a_folder_without_a_package_is_too_old(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
-    for name in ("datapackage.json", "README.md", "estimate.sql", "SHA256SUMS"):
+    for name in ("datapackage.json", "README.md", "SHA256SUMS"):
         (folder / name).unlink()
         manifest["files"].pop(name, None)
     (folder / "manifest.json").write_text(json.dumps(manifest))
@@ -874,30 +273,78 @@ def test_a_folder_without_a_package_is_too_old(folder):
         estimate(folder)
 
 
-def test_statements_are_made_of_names_and_numbers_only(folder):
-    """A package comes from a folder that anybody may have written."""
-    package = json.loads((folder / "datapackage.json").read_text())
-    named = json.loads(json.dumps(package))
-    named["republish"]["sensitive"]["name"] = "x\nCOPY (SELECT 1) TO 'x'; --"
-    assert not [line for line in estimate_sql(named).splitlines()[:9] if not line.startswith("--")]
-    package["republish"]["attributes"][0]["min_width"] = "1), (SELECT"
-    with pytest.raises(TypeError, match="is no number"):
-        estimate_sql(package)
-
-
 def test_a_folder_that_was_tampered_with_is_not_asked(folder):
-    (folder / "estimate.sql").write_text("SELECT 1")
-    with pytest.raises(PublishedFolderError, match=r"estimate\.sql: was changed"):
+    (folder / "README.md").write_text("another")
+    with pytest.raises(PublishedFolderError, match=r"README\.md: was changed"):
         estimate(folder)
 
 
-@pytest.mark.slow("takes more than a second")
-def test_people_are_at_the_multiples_that_there_are_of_a_number_with_a_step():
-    """Pay in steps of 250 in cells of 500: anywhere in its cell, half of it would be above where it is."""
+def test_a_package_of_another_shape_is_refused(folder):
+    package = json.loads((folder / "datapackage.json").read_text())
+    for key, entry in (("attributes", [3]), ("attributes", None), ("sensitive", 3)):
+        own = {**package["republish"], key: entry}
+        (folder / "datapackage.json").write_text(json.dumps({**package, "republish": own}))
+        seal(folder)
+        with pytest.raises(PublishedFolderError, match="is not a package of republish's"):
+            described(folder)
 
-    def pay(random, people):
-        return ((2080 + random.exponential(900, people)) / 250).round() * 250
 
-    place = {"kind": "number", "domain": [0, 9999], "min_width": 500, "step": 250}
-    true, estimated, error = map(np.array, within_cells.asked(pay, 500, place, 600, 20, 1))
-    assert (np.abs(true - estimated) <= 1.96 * error + 0.5).mean() > 0.9
+def exact(people, folder):
+    return published(people, folder, principle=CONTRACT["principle"] | {"format": "anatomy"})
+
+
+def test_exact_quasi_identifiers_are_counted_exactly(tmp_path):
+    people = staff(120)
+    place = exact(people, tmp_path)
+    young = people.filter(pl.col("age") < 40, sex="F")
+    (row,) = estimate(place, "age < 40 and sex = 'F'", copies=3).rows(named=True)
+    assert (row["people"], row["standard_error"]) == (young.height, 0)
+    (row,) = estimate(place, of="avg(age)", copies=3).rows(named=True)
+    assert (row["estimate"], row["standard_error"]) == (pytest.approx(people["age"].mean()), 0)
+    by_disease = estimate(place, by="disease", copies=3)
+    true = people.group_by("disease").len().sort("disease")
+    assert by_disease["people"].to_list() == true["len"].to_list()
+    assert by_disease["standard_error"].to_list() == [0] * 6
+    (row,) = estimate(place, "disease = 'flu' and age < 40").rows(named=True)
+    assert row["low"] <= people.filter(pl.col("age") < 40, disease="flu").height <= row["high"]
+    assert row["standard_error"] > 0
+
+
+@pytest.mark.slow("draws copies of three tables")
+@pytest.mark.parametrize("made", [exact, published], ids=["exact", "intervals"])
+def test_intervals_have_the_truth_in_them_as_often_as_they_say(made, tmp_path):
+    """Counts, means, medians and shares of people of both sexes with each disease, and under conditions."""
+    right = []
+    for seed in range(3):
+        people = staff(1500, seed)
+        number = 0
+        write_copies(
+            place := tmp_path / f"copies{seed}",
+            republish.copies(folder := made(people, tmp_path / f"{seed}")),
+            25,
+            described(folder),
+        )
+        for upto in (30, 45, 60, 75):
+            under = people.filter(pl.col("age") < upto)
+            for of, true in (
+                ("count(*)", pl.len()),
+                ("avg(age)", pl.col("age").mean()),
+                ("median(age)", pl.col("age").median()),
+                ("avg((sex = 'F')::int)", (pl.col("sex") == "F").mean()),
+            ):
+                found = estimate(place, f"age < {upto}", "disease", of)
+                both = found.join(under.group_by("disease").agg(true=true), on="disease")
+                is_right = pl.col("true").is_between(pl.col("low") - 1e-9, pl.col("high") + 1e-9)
+                right += both.select(is_right)["true"].to_list()
+                number += both.height
+        assert number == 96
+    assert np.mean(right) > 0.85
+
+
+@pytest.mark.slow("draws copies of two releases")
+def test_the_error_of_a_change_is_smaller_than_that_of_two_strangers(series):
+    asked = {"where": "age < 50", "by": "disease"}
+    changes = estimate(series.published_folder, **asked, change=True)
+    counts = estimate(series.published_folder, **asked)
+    strangers = counts.group_by("disease").agg((pl.col("standard_error") ** 2).sum().sqrt())
+    assert changes["standard_error"].sum() < strangers["standard_error"].sum()

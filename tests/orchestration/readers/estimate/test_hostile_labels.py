@@ -13,8 +13,7 @@ from republish.anonymize.principles import parse_contract
 from republish.anonymize.spelling import value_form
 from republish.orchestration.readers.datapackage.dated import dated
 from republish.orchestration.readers.datapackage.package import data_package
-from republish.orchestration.readers.estimate.command import prepared
-from republish.orchestration.readers.estimate.condition import checked_condition, columns_of
+from republish.orchestration.readers.estimate.opened import prepared
 from republish.orchestration.readers.estimate.statements import estimate_sql, text
 
 DATE = "2024-01-01"
@@ -59,8 +58,7 @@ def counted(labels, folder, groups=30):
         f"label <> {some[5]} AND value IN ({some[4]}, {some[0]})",
     )
     with prepared(folder, estimate_sql(package)) as connection:
-        conditions = [checked_condition(one, columns_of(package)).text for one in asked]
-        found = [connection.sql(f"FROM estimate({one})").fetchall() for one in ("true", *conditions)]
+        found = [connection.sql(f"FROM estimate({one})").fetchall() for one in ("true", *asked)]
         by_value = connection.sql("FROM estimate(true, split := value)").fetchall()
     return found, {split: rest for _, split, *rest in by_value}
 
