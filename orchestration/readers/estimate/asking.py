@@ -70,8 +70,8 @@ class Asker:
     """The labels in columns of text of which none are declared, and that are compared with some."""
     of_dates: bool = False
     """Whether answers are dates."""
-    _kinds: Mapping[str, str] | None = None
-    """What is read as numbers, since the first copy was asked."""
+    kinds: Mapping[str, str] | None = None
+    """What of them is read as numbers, since the first copy was asked."""
     _copies: int = 0
     _aggregates: set[str] = field(default_factory=set)
 
@@ -116,7 +116,7 @@ class Asker:
             mentioned = pl.DataFrame([table[name] for name in asked])
             mentioned.write_parquet(stream, compression="uncompressed", statistics=False)
         # Text that is numbers is asked as numbers, or as text, where only that can be meant: code LIKE '4%'.
-        tries = [self.numbers, {}] if self._kinds is None and self.numbers else [self._kinds or {}]
+        tries = [self.numbers, {}] if self.kinds is None and self.numbers else [self.kinds or {}]
         refused = []
         try:
             for kinds in tries:
@@ -125,7 +125,7 @@ class Asker:
                 except QueryError as refusal:
                     refused.append(refusal)
                 else:
-                    self._kinds = kinds
+                    self.kinds = kinds
                     return answer
             raise refused[0]
         finally:

@@ -210,13 +210,13 @@ def answer(
         of_dates=asker.of_dates,
     )
     asker.refuse_many(int(said.is_there.sum(axis=1).max()))
+    # A missing one among numbers is NULL, as it is understood.
+    finds_missing = {name for one in question.expressions for name in one.finds_missing} - {
+        *(asker.kinds or ())
+    }
     return Answer(
         said.changes() if change else said.table(),
-        remarks(
-            source.described,
-            question.columns,
-            {name for one in question.expressions for name in one.finds_missing},
-        ),
+        remarks(source.described, question.columns, finds_missing),
         held_back(source.described),
         any(one.of_rows for one in source.described),
     )

@@ -10,7 +10,7 @@ import pytest
 
 import republish
 from republish.anonymize.errors import LimitError, PublishedFolderError, QueryError
-from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.readers.estimate.command import Source, answer, estimate
 from republish.orchestration.readers.estimate.copies import write_copies
 from republish.orchestration.readers.estimate.folders import Described, described
 from republish.orchestration.series.recorded import verify
@@ -189,6 +189,27 @@ def test_columns_may_have_any_name_and_labels_any_text(tmp_path, name):
     by = estimate(place, by=f'"{column}"')
     heading = "people_1" if name == "people" else name
     assert sorted(by[heading].to_list()) == sorted([name, "x"])
+
+
+@pytest.mark.parametrize(
+    ("where", "people", "is_told"),
+    [
+        ("cost IS NULL", 1, False),
+        ("NOT cost > 50", 1, False),
+        ("cost = '(missing)'", 1, False),
+        ("cost NOT LIKE '9%'", 2, True),
+        ("sex <> 'F'", 2, True),
+        ("sex <> 'F' AND sex <> '(missing)'", 1, False),
+    ],
+)
+def test_a_missing_value_is_null_among_numbers_and_else_a_label_that_is_told_of(
+    tmp_path, where, people, is_told
+):
+    columns = {"cost": ["7", "90", "(missing)"], "sex": ["F", "M", "(missing)"]}
+    place = copied(tmp_path / "new", *[copy(**columns)] * 2, labels=columns)
+    found = answer(Source.of(place, 2, 1), where, (), "count(*)")
+    assert found.table["people"].to_list() == [people]
+    assert [one[:5] for one in found.remarks] == ["Where"] * is_told
 
 
 def test_what_fits_nowhere_is_refused_with_where_there_was_no_room(tmp_path, monkeypatch):
