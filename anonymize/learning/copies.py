@@ -39,7 +39,7 @@ EVENLY, IN_LINE, JOINTLY, BY_RANK = 2.0, 1.5, 3.0, 1.2
 """How far a lot of a copy, which is normal, moves people: towards being spread evenly, towards being in line
 on all attributes, and towards places that go together in other groups. Where people of a group have about the
 same weighted rank, a place on one attribute excludes many on another: lots move the last two `BY_RANK` times
-as far (benchmarks/measures/copies.py, as all constants here)."""
+as far (benchmarks/measures/estimates.py, as all constants here)."""
 CROWDED, ALONE, ALIKE, NEAR = 0.5, 0.75, 0.07, 0.05
 """People of a group crowd inside of its intervals: two of them are near each other by chance `CROWDED *
 (ALONE + ALIKE * k) / (k - 1)`, k being how many they are. `NEAR` is how near, in parts of the interval."""

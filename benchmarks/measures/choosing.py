@@ -29,12 +29,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 from scipy.stats import norm
 
-from benchmarks.measures.estimates import condition, contract_under, workloads
-from benchmarks.measures.estimator import estimating
+from benchmarks.measures.copied import ENOUGH, copies_of_release
+from benchmarks.measures.estimates import condition, contract_under, quoted, workloads
 from benchmarks.measures.peoples import chosen_on, other_tables, principles
 from benchmarks.measures.queries import estimated_counts
 from benchmarks.series import Made, released
@@ -43,7 +44,6 @@ from republish.anonymize.baseline.mondrian import mondrian
 from republish.anonymize.columns import IDENTIFIER, VALUE
 from republish.anonymize.people.codes import code_domain, encode_columns
 from republish.anonymize.utility.queries import Workload, overlap, true_counts
-from republish.orchestration.readers.estimate.statements import quoted
 
 QUICK = {"people": 300, "conditions": 2, "words": ("a hospital",), "draws": 1}
 RELEASES, M, DELTA = 6, 4, 1e-6
@@ -90,13 +90,16 @@ def by_republish(asked: Asked, true: np.ndarray, _: np.random.Generator) -> np.n
     """The answers of `republish estimate`."""
     found, contract = np.zeros_like(true), asked.made[0].contract
     place = {value: number for number, value in enumerate(asked.values)}
-    split = f"split := {quoted(contract.sensitive.name)}"
-    before, last = (one.candidate.published for one in asked.made)
-    with estimating(before, contract, last) as connection:
-        words = ("true", *(condition(one, contract) for one in asked.workloads))
-        for number, one in enumerate(words):
-            for date, value, people, *_ in connection.sql(f"FROM estimate({one}, {split})").fetchall():
-                found[date.month - 1, number, place[value]] = people
+    split = quoted(contract.sensitive.name)
+    for release, made in enumerate(asked.made):
+        # Ours is the last of all releases, and the one before it.
+        number = RELEASES - len(asked.made) + release + 1
+        with duckdb.connect() as connection:
+            connection.register("people", copies_of_release(made.candidate.published, contract, number))
+            for at, one in enumerate(("true", *(condition(one, contract) for one in asked.workloads))):
+                words = f"SELECT {split}, count(*) FROM people WHERE {one} GROUP BY ALL"  # noqa: S608 - ours
+                for value, people in connection.sql(words).fetchall():
+                    found[release, at, place[value]] = people / ENOUGH
     return found
 
 

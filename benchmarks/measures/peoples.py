@@ -38,7 +38,7 @@ Maker = Callable[[], tuple[dict[str, Any], Series]]
 
 
 def chosen_on(people: int) -> Iterator[tuple[str, Maker, int]]:
-    """The tables that the estimator's constants were chosen on: name, maker and m."""
+    """The tables that the constants of copies were chosen on first: name, maker and m."""
     yield "a hospital", functools.partial(_hospital, people, 1), 4
     yield "diagnoses drawn anew each time", functools.partial(_hospital, people, 2, shuffled=True), 4
     yield "one value too frequent", functools.partial(skewed, 4, 1.25, people, RELEASES, 1), 4

@@ -18,7 +18,7 @@ import polars as pl
 
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract, census_series
 from benchmarks.measures.cells import cells_of_people
-from benchmarks.measures.estimator import estimated_cells
+from benchmarks.measures.copied import copied_cells
 from benchmarks.measures.queries import SELECTIVITIES, workload_errors
 from benchmarks.real_data import (
     adult_contract,
@@ -187,7 +187,7 @@ def _errors(live: int, m: int) -> Table:
     for name, e in (("m-invariance, Anatomy of fine groups", None), ("e = 5, merged buckets", 5)):
         *_, made = _publish(snapshots, m, e)
         true = cells_of_people(made.people, made.contract)
-        cells = estimated_cells(made.candidate.published, made.contract)
+        cells = copied_cells(made.candidate.published, made.contract)
         errors = workload_errors(true, cells, made.contract, SELECTIVITIES, 1)
         rows.append([name, *(f"{error:.1%}" for error in errors.values())])
     heads = ("", *(f"{share:.0%}" for share in SELECTIVITIES))

@@ -32,7 +32,7 @@ import polars as pl
 
 from benchmarks.census import LIVE, census_contract, census_series
 from benchmarks.measures.cells import cells_of_groups, cells_of_people
-from benchmarks.measures.estimator import estimated_cells
+from benchmarks.measures.copied import copied_cells
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.queries import SELECTIVITIES, SELECTIVITY, workload_errors
 from benchmarks.series import contract_of, pseudonymous, released
@@ -154,7 +154,7 @@ def measure(case: Case, releases: int) -> Iterator[dict[str, Any]]:
             true = cells_of_people(made.people, contract)
             for how, cells in {
                 "evenly": cells_of_groups(read, contract),
-                "estimated": estimated_cells(made.candidate.published, contract),
+                "estimated": copied_cells(made.candidate.published, contract),
             }.items():
                 errors = workload_errors(true, cells, contract, SELECTIVITIES, number)
                 found |= {f"{how} {share}": error for share, error in errors.items()}
