@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from republish.anonymize.learning.copies import Copy, drawn_copies
@@ -76,7 +77,7 @@ def copies_of(
     for copy in range(1, number + 1):
         if begin is not None:
             begin(f"{release.date}, copy {copy}")
-        yield _table(release, next(drawn), copy)
+        yield _table(release, next(drawn), copy, np.random.default_rng([seed, copy, 2]))
 
 
 def write_copies(
@@ -126,8 +127,8 @@ def write_copies(
     return people
 
 
-def _table(release: CodedRelease, drawn: Copy, number: int) -> pl.DataFrame:
-    """A copy under the release's own names."""
+def _table(release: CodedRelease, drawn: Copy, number: int, random: np.random.Generator) -> pl.DataFrame:
+    """A copy under the release's own names, with numbers in place of bins."""
     columns = [
         decoded(drawn.codes[:, at]).alias(name)
         for at, (name, decoded) in enumerate(zip(release.names, release.decoders, strict=True))
@@ -135,4 +136,8 @@ def _table(release: CodedRelease, drawn: Copy, number: int) -> pl.DataFrame:
     people = len(drawn.value)
     head = [pl.repeat(number, people, dtype=pl.Int64, eager=True).alias(COPY)]
     head.append(pl.repeat(release.date, people, dtype=pl.Date, eager=True).alias(RELEASE))
-    return pl.DataFrame([*head, *columns, *release.values[drawn.value].get_columns()])
+    values = release.values[drawn.value].with_columns(
+        pl.Series(name, bins.drawn(own[drawn.value], random), nan_to_null=True)
+        for name, (bins, own) in release.bins.items()
+    )
+    return pl.DataFrame([*head, *columns, *values.get_columns()])

@@ -72,8 +72,8 @@ class Described:
             attributes, sensitive = own["attributes"], sensitive_columns(own)
             labels, cells = dict[str, list[str]](), dict[str, str]()
             for name, one in zip(names, (*attributes, *sensitive), strict=True):
-                values = one.get("labels") or one.get("values") or ()
-                if not values and one in sensitive:
+                values = () if one.get("bins") else one.get("labels") or one.get("values") or ()
+                if not values and one in sensitive and not one.get("bins"):
                     values = _published_values(folder, one["name"])
                 if values and all(isinstance(value, str) for value in values):
                     labels[name] = sorted({*values, *([MISSING] if one.get("missing") == "publish" else ())})

@@ -15,10 +15,12 @@ import polars as pl
 
 from republish.anonymize.arrays import Bools, Floats, Ints, Words
 from republish.anonymize.columns import exactly
+from republish.anonymize.contract.bins import bin_names, check_edges
 from republish.anonymize.errors import PublishedFolderError, QueryError
 from republish.anonymize.formats import ANATOMY, GENERALIZATION
 from republish.anonymize.formats.anatomy import QUASI_IDENTIFIERS, SENSITIVE
 from republish.anonymize.formats.generalization import MICRODATA
+from republish.anonymize.learning.bins import Bins
 from republish.anonymize.learning.copies import Intervals, PublishedGroups
 from republish.anonymize.learning.forgeries import forged
 from republish.anonymize.learning.spread import intervals_of, is_widened
@@ -52,6 +54,9 @@ class CodedRelease:
     """Of each quasi-identifier."""
     values: pl.DataFrame
     """What each number of a value stands for, under the names of the sensitive columns."""
+    bins: Mapping[str, tuple[Bins, Ints]]
+    """Of sensitive columns that are numbers in bins: the bins, and the bin of each number of a value; -1 is
+    missing."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,8 @@ class _Package:
     attributes: list[Attribute]
     names: list[str]
     """Of the quasi-identifiers, and of the sensitive columns last."""
+    edges: list[Sequence[float]]
+    """Of each sensitive column: the edges of its bins, or nothing."""
     is_exact: bool
     by_rank: bool
 
@@ -100,6 +107,7 @@ class _Package:
                 dt.date.fromisoformat(own["release"]),
                 [Attribute.of(one) for one in own["attributes"]],
                 column_names(package),
+                [_edges(file, one.get("bins") or ()) for one in sensitive_columns(own)],
                 own["format"] == ANATOMY.name,
                 is_by_rank(own),
             )
@@ -327,7 +335,27 @@ class _Groups:
         counts = len(self.ids), int(self.size.sum()), int((self.size - self.people).sum())
         of = len(own.attributes)
         values = self.values.rename(dict(zip(self.values.columns, own.names[of:], strict=True)))
-        return CodedRelease(own.date, groups, counts, own.names[:of], tuple(decoders), values)
+        bins = {
+            name: _bins(edges, values[name], np.bincount(value, tuples, values.height))
+            for name, edges in zip(own.names[of:], own.edges, strict=True)
+            if edges
+        }
+        return CodedRelease(own.date, groups, counts, own.names[:of], tuple(decoders), values, bins)
+
+
+def _edges(file: Path, declared: Sequence[float]) -> Sequence[float]:
+    """The edges of bins, if there are any; ValueError if they are none."""
+    check(file, "labels", len(declared))
+    if declared:
+        check_edges(declared)
+    return declared
+
+
+def _bins(edges: Sequence[float], values: pl.Series, tuples: Ints) -> tuple[Bins, Ints]:
+    """The bins of a column, and the bin of each of its values, of which there are so many tuples."""
+    place = {name: at for at, name in enumerate(bin_names(edges))}
+    own = np.array([place.get(value, -1) for value in values.cast(pl.String)], np.int64)
+    return Bins.of(edges, np.bincount(own[own >= 0], tuples[own >= 0], len(edges) - 1)), own
 
 
 def _counterfeits(own: _Package, ids: Ints, size: Ints) -> Ints:

@@ -1,5 +1,7 @@
 """`republish copies`, as a researcher types it: what is certain is in every copy, the rest is dealt out."""
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -163,3 +165,50 @@ def test_columns_that_decide_each_other_are_counted_with_errors_that_hold(tmp_pa
     assert right() > 0.8
     monkeypatch.setattr(learning, "REDRAWN", 0)
     assert right() < 0.7
+
+
+@pytest.mark.slow("takes more than a second")
+def test_numbers_in_bins_are_drawn_as_numbers_and_missing_ones_are_none(tmp_path):
+    """What people cost, whose mean and median are estimated: bins of a fourth of the people each or so."""
+    random, number = np.random.default_rng(5), 2000
+    cost = np.exp(random.normal(6, 0.8, number)).round().clip(0, 4999)
+    people = pl.DataFrame(
+        {
+            "person": np.arange(number),
+            "age": random.integers(18, 80, number),
+            "cost": pl.Series(cost).cast(pl.Int64).set(pl.Series(random.random(number) < 0.1), None),
+        }
+    )
+    edges = [0, 200, 300, 400, 550, 800, 1200, 5000]
+    contract = republish.Contract.of(
+        {
+            "identifier": "person",
+            "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [18, 79]}],
+            "sensitive": {"name": "cost", "kind": "number", "bins": edges, "missing": "publish"},
+            "principle": {"name": "m_invariance", "m": 4},
+        }
+    )
+    key = republish.State.begin("a key that is the same in each run")
+    folder = republish.release(people, contract, key, date="2024-01-01").write(tmp_path / "v1")
+    (copy,) = republish.copies(folder, 1)
+    assert copy["cost"].dtype == pl.Float64
+    assert copy["cost"].null_count() == people["cost"].null_count()
+    for low, high in itertools.pairwise(edges):
+        inside = pl.col("cost").is_between(low, high, closed="left")
+        assert copy.filter(inside).height == people.filter(inside).height
+    known = people["cost"].drop_nulls()
+    true = {
+        "avg(cost)": known.mean(),
+        "median(cost)": known.median(),
+        "quantile_cont(cost, 0.9)": known.quantile(0.9),
+        "sum(cost) / count(*)": known.sum() / number,
+    }
+    for of, truth in true.items():
+        (found,) = republish.estimate(folder, of=of).iter_rows(named=True)
+        assert found["low"] <= truth <= found["high"], of
+        assert found["high"] - found["low"] < 250
+    certain = republish.estimate(folder, "cost >= 550")
+    assert certain["people"].item() == certain["low"].item() == people.filter(pl.col("cost") >= 550).height
+    between = republish.estimate(folder, "cost >= 600 and cost < 700")
+    inside = people.filter(pl.col("cost").is_between(600, 700, closed="left")).height
+    assert between["low"].item() <= inside <= between["high"].item()
