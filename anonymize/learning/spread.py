@@ -24,7 +24,8 @@ from republish.anonymize.arrays import Bools, Floats, Ints
 from republish.anonymize.learning.copies import Cells, Intervals
 
 BINS = 128
-"""The density of an attribute is a step function of so many steps; of fewer codes, of one for each."""
+"""The density of numbers and dates is a step function of so many steps; of fewer codes, of one for each. Each
+label has a step of its own: labels beside each other are not alike."""
 ATOM, FEWEST_ENDS = 0.005, 4
 """A code has a step of its own if so large a share of all interval ends are there, and so many."""
 PRIOR = 0.5
@@ -194,7 +195,7 @@ class _Density:
 
         Many people share such codes, as they do 40 hours a week.
         """
-        wide = -(-domain.codes // BINS)
+        wide = -(-domain.codes // BINS) if domain.is_ordered else 1
         start = np.append(np.arange(0, domain.codes, wide), domain.codes)
         at_ends = ends.codes[:, ~ends.is_widened]
         codes, times = np.unique(np.concatenate([at_ends[0], at_ends[3] - 1]), return_counts=True)
@@ -205,7 +206,7 @@ class _Density:
         even = np.where(is_atom, 0, np.diff(start))
         mass = (1 - share.sum()) * even / max(1, even.sum())
         mass[is_atom] = share
-        return cls(start, mass, ~is_atom & (domain.is_ordered and wide > 1))
+        return cls(start, mass, ~is_atom & (wide > 1))
 
     def upto(self, codes: Ints) -> Floats:
         """The part of all people who are below each code."""

@@ -8,7 +8,7 @@ are drawn of the first and of the last one, and asked for
   with any value who do (*any value*);
 - people of each label, or of each sixth of the numbers (*label*), of each two of these (*label x label*), of
   each label who have a value (*value x label*), and of each weekday of a date (*weekday*);
-- people who have exactly a number (*number*): of the twelve that most have;
+- people who have exactly a number (*number*): of the twelve that most have, where no `min_width` hides them;
 - means and medians of numbers over the people with a value (*mean*, *median*), and by how much the share of
   people with a value grows with a number (*slope*, of the four most frequent values);
 - how many more people with a value there are in the third release than in the second, of all and of those
@@ -139,7 +139,7 @@ def _splits(
         name = quoted(declared.name)
         if isinstance(declared, DateAttribute):
             yield "weekday", f"dayofweek({name})"
-        elif isinstance(declared, NumberAttribute):
+        elif isinstance(declared, NumberAttribute) and not declared.min_width:
             often = people[declared.name].value_counts(sort=True).head(NUMBERS)[declared.name].to_list()
             yield "number", f"CASE WHEN {name} IN ({', '.join(map(repr, often))}) THEN {name} END"
 

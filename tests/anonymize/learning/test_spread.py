@@ -70,6 +70,15 @@ def test_a_code_that_is_often_an_end_has_a_step_of_its_own():
     assert not np.isin([401], found.start[found.span == 1]).any()
 
 
+def test_labels_beside_each_other_have_steps_of_their_own_however_many_there_are():
+    """Of labels 0, 1, 2, …, every second one has nine times as many people as the next."""
+    own = np.repeat(np.arange(400), np.tile([9, 1], 200))
+    labels = spread(own, own, np.ones(2000), Domain(400, is_ordered=False))
+    assert labels.span.tolist() == [1] * 400
+    assert labels.mass[::2] / labels.mass[1::2] == pytest.approx(np.full(200, 9), rel=0.15)
+    assert spread(own, own, np.ones(2000), Domain(400)).span.max() > 1
+
+
 def test_groups_of_neighbours_are_alike_and_groups_made_by_lot_are_not():
     low = np.arange(0, 1000, 10)
     neighbours = spread(low, low + 9, [4] * 100, Domain(1000))
