@@ -33,6 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from republish.anonymize.arrays import Bools, Floats, Ints
+from republish.anonymize.learning.intervals import Intervals, all_within
 from republish.anonymize.threads import in_order
 
 EVENLY, IN_LINE, JOINTLY, BY_RANK = 2.0, 1.5, 3.0, 1.2
@@ -67,73 +68,8 @@ AT_HAND = 2**14
 """People are drawn so many at a time: what is reckoned of them stays in the processor's cache."""
 PARTS = 2**16
 """The mass of a density has so many parts."""
-MANY = 64
-"""Of so many people of a group, each is multiplied; of more, logarithms of the gamma function are added."""
 MISSING = -1
 """The code of a value that is missing."""
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The cells of `min_width` of an attribute, and what their neighbours say of places in them."""
-
-    width: float
-    """In codes."""
-    start: Ints
-    """int64[C]: the first code of each cell; `span` codes belong to it."""
-    span: Ints
-    is_rising: Bools
-    """bool[C]: the cell above is fuller than the one below."""
-    nearer: Floats
-    """float64[C]: the part of the cell before a step in it, on its fuller side; 1 without a step."""
-    filled: Floats
-    """float64[C]: the part of the cell's people who are before the step."""
-    uneven: Floats
-    """float64[C]: how likely people of the cell are all in one quarter of it."""
-
-    def moved(self, codes: Ints, lots: _Lots) -> Ints:
-        """Draw where in their cells people are."""
-        last = len(self.start) - 1
-        of = np.clip((codes / self.width).astype(np.int64), 0, last)
-        place = lots.of_people.random(len(codes))
-        quarters = lots.of_copy.integers(4, size=last + 1)
-        together = lots.of_copy.random(last + 1) < self.uneven
-        place = np.where(together[of], (quarters[of] + place) / 4, place)
-        near, filled = self.nearer[of], self.filled[of]
-        ahead = np.where(self.is_rising[of], 1 - place, place)
-        beyond = near + (ahead - filled) * (1 - near) / np.maximum(1 - filled, 1e-12)
-        ahead = np.where(ahead < filled, ahead * near / np.maximum(filled, 1e-12), beyond)
-        place = np.where(near < 1, np.where(self.is_rising[of], 1 - ahead, ahead), place)
-        found: Ints = self.start[of] + np.minimum((place * self.span[of]).astype(np.int64), self.span[of] - 1)
-        return found
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """The intervals of all groups on an attribute, in codes from 0 on, and how people are spread over it."""
-
-    low: Ints
-    """int64[G]: the lowest code of each group's interval."""
-    above: Ints
-    """int64[G]: the lowest code above its low end, where somebody is."""
-    upper: Ints
-    """int64[G]: the lowest code of its high end, where somebody is."""
-    high: Ints
-    """int64[G]: its highest code."""
-    is_free: Bools
-    """bool[G]: nobody need be at its ends."""
-    alike: Floats
-    """float64[G]: how much likelier a place is for each person of the group who is there (Polya's urn)."""
-    lacking: Ints
-    """int64[G]: how many people of the group have no value."""
-    start: Ints
-    """int64[B]: the first code of each step of the density, `span` codes long."""
-    span: Ints
-    mass: Floats
-    """float64[B]: the part of all people on each step."""
-    is_ordered: bool
-    """Whether codes near each other mean values near each other: not those of labels."""
-    cells: Cells | None = None
 
 
 @dataclass(frozen=True)
@@ -294,7 +230,7 @@ def _places(groups: PublishedGroups, ends: Sequence[_Ends], together: _Together,
     for own, one in zip(codes, groups.intervals, strict=True):
         if one.cells is not None:
             there = own != MISSING
-            own[there] = one.cells.moved(own[there], lots)
+            own[there] = one.cells.moved(own[there], lots.of_copy, lots.of_people)
     return codes.T
 
 
@@ -555,7 +491,7 @@ def _shares(one: Intervals, ends: Floats, people: Ints) -> Floats:
     total, tiny = np.maximum(low + inside + high, 1e-300), 1e-9
     must = ~one.is_free & (people > 1)
     no_low, no_high, neither = (
-        np.where(must, _all_within(share / total, people, one.alike), 0)
+        np.where(must, all_within(share / total, people, one.alike), 0)
         for share in (inside + high, low + inside, inside)
     )
     weights = np.stack(
@@ -571,19 +507,6 @@ def _shares(one: Intervals, ends: Floats, people: Ints) -> Floats:
     weights = np.maximum(weights, 0)
     weights[1] += weights.sum(axis=0) <= 0
     found: Floats = weights / weights.sum(axis=0)
-    return found
-
-
-def _all_within(share: Floats, people: Ints, alike: Floats) -> Floats:
-    """How likely all others of a group are within a share that the first one is in (Polya's urn)."""
-    found: Floats = np.ones(len(share))
-    for other in range(1, min(MANY, int(people.max(initial=0)))):
-        step = (share + other * alike) / (1 + other * alike)
-        found *= np.where(people > other, step, 1)
-    for at in np.flatnonzero(people > MANY):
-        within, each, number = float(share[at] / alike[at]), 1 / float(alike[at]), int(people[at])
-        one = math.lgamma(within + number) - math.lgamma(within + 1)
-        found[at] = math.exp(one + math.lgamma(each + 1) - math.lgamma(each + number))
     return found
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from republish.anonymize.arrays import Bools, Floats, Ints
-from republish.anonymize.learning.copies import Cells, Intervals
+from republish.anonymize.learning.intervals import Cells, Intervals, all_within
 
 BINS = 128
 """The density of numbers and dates is a step function of so many steps; of fewer codes, of one for each. Each
@@ -269,32 +269,6 @@ def _shares(upto: Floats, ends: _Ends) -> Floats:
         ]
     )
     found: Floats = weights / np.maximum(weights.sum(axis=0), 1e-300)
-    return found
-
-
-def all_within(share: Floats, people: Ints, alike: Floats) -> Floats:
-    """How likely all others of a group are within the share that the first one is in (Polya's urn).
-
-    Parameters
-    ----------
-    share
-        float64[…, K]: such parts, of K groups.
-    people, alike
-        [K]: the people of each group, and how much likelier a place is for each of them who is there.
-    """
-    within, each = share / alike, 1 / alike
-    logarithm = _log_gamma(within + people) - _log_gamma(within + 1)
-    found: Floats = np.exp(logarithm - _log_gamma(each + people) + _log_gamma(each + 1))
-    return found
-
-
-def _log_gamma(x: Floats) -> Floats:
-    """The logarithm of the gamma function of numbers above 0, to 12 digits (Stirling's series from 8 on)."""
-    low = x[x < 8]
-    high = np.where(x < 8, x + 8, x)
-    series = 1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / high**2) / high**2) / high**2) / high**2
-    found: Floats = (high - 0.5) * np.log(high) - high + math.log(2 * math.pi) / 2 + series / high
-    found[x < 8] -= np.log(np.prod([low + step for step in range(8)], axis=0))
     return found
 
 

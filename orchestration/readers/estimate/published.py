@@ -21,8 +21,9 @@ from republish.anonymize.formats import ANATOMY, GENERALIZATION
 from republish.anonymize.formats.anatomy import QUASI_IDENTIFIERS, SENSITIVE
 from republish.anonymize.formats.generalization import MICRODATA
 from republish.anonymize.learning.bins import Bins
-from republish.anonymize.learning.copies import Intervals, PublishedGroups
+from republish.anonymize.learning.copies import PublishedGroups
 from republish.anonymize.learning.forgeries import forged
+from republish.anonymize.learning.intervals import Intervals
 from republish.anonymize.learning.spread import intervals_of, is_widened
 from republish.orchestration.limits import check
 from republish.orchestration.readers.datapackage.words import sensitive_columns

@@ -4,16 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
 
-from republish.anonymize.learning.copies import (
-    Cells,
-    Intervals,
-    PublishedGroups,
-    _all_within,
-    drawn_copies,
-    pooled,
-)
+from republish.anonymize.learning.copies import PublishedGroups, drawn_copies, pooled
+from republish.anonymize.learning.intervals import Cells, Intervals
 
 
 def intervals(low, high, *, lacking=None, cells=None, codes=100, is_ordered=True):
@@ -128,14 +121,6 @@ def test_people_of_a_cell_stay_in_it_and_before_its_step(groups):
         assert (second < 20).all()
     assert {min(one) for one in quarters} == {0, 1, 2, 3}
     assert max(len(one) for one in quarters) <= 2
-
-
-def test_how_likely_others_are_within_a_share_is_that_of_polyas_urn():
-    share, people = np.array([0.3, 0.9, 0.5, 0.7, 0.2]), np.array([5, 1, 40, 65, 500])
-    alike = np.array([0.2, 0.4, 0.01, 0.05, 0.3])
-    urn = gammaln(share / alike + people) - gammaln(share / alike + 1)
-    urn += gammaln(1 / alike + 1) - gammaln(1 / alike + people)
-    assert _all_within(share, people, alike) == pytest.approx(np.exp(urn))
 
 
 def test_answers_are_pooled_by_rubins_rules():

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from republish.anonymize.learning.intervals import all_within
 from republish.anonymize.learning.spread import (
     BINS,
     LEAST_LIKENESS,
     PRIOR,
     Domain,
-    all_within,
     are_cells,
     intervals_of,
     is_widened,
@@ -91,10 +91,10 @@ def test_groups_of_neighbours_are_alike_and_groups_made_by_lot_are_not():
 
 @pytest.mark.parametrize("alike", [0.001, 0.2, 1])
 def test_all_others_are_within_a_share_as_often_as_an_urn_says(alike):
-    people, share = np.array([1, 2, 3, 40, 20_000]), np.array([0.9, 0.3, 1e-9, 0.97, 0.999])
+    people, share = np.array([1, 2, 3, 40, 65, 20_000]), np.array([0.9, 0.3, 1e-9, 0.97, 0.8, 0.999])
     within, each = share / alike, 1 / alike
     logarithm = gammaln(within + people) - gammaln(within + 1) - gammaln(each + people) + gammaln(each + 1)
-    found = all_within(share, people, np.full(5, alike))
+    found = all_within(share, people, np.full(6, alike))
     assert found == pytest.approx(np.exp(logarithm), rel=1e-7, abs=1e-12)
     assert found[0] == pytest.approx(1)
     assert found[1] == pytest.approx((0.3 + alike) / (1 + alike))
