@@ -90,14 +90,14 @@ class PublishedGroups:
     """int64[H]: the column of `fakes` that says how likely these tuples are counterfeits."""
     fakes: Floats
     """float64[D, K]: the part of the tuples of a kind that are counterfeits in each of D allocations."""
+    is_ordered: tuple[bool, ...]
+    """Whether codes of an attribute that are near each other mean values that are: not those of labels."""
     intervals: tuple[Intervals, ...] = ()
     """The attributes; none if quasi-identifiers are published exactly."""
     rows: Ints | None = None
     """int64[R, A]: the codes of each published row, where they are exact; -1 is missing."""
     group_of_row: Ints | None = None
     """int64[R]"""
-    is_ordered: tuple[bool, ...] = ()
-    """Of each attribute whose codes are exact, as of `Intervals`."""
     by_rank: bool = False
     """Whether people of a group have about the same weighted rank."""
 
@@ -135,7 +135,7 @@ def drawn_copies(groups: PublishedGroups, number: int, seed: int) -> Iterator[Co
     have the same lots wherever these are of the copy: what changes from release to release errs less.
     """
     if not groups.people.sum():
-        nobody = Copy(np.empty((0, len(_is_ordered(groups))), np.int64), np.empty(0, np.int64))
+        nobody = Copy(np.empty((0, len(groups.is_ordered)), np.int64), np.empty(0, np.int64))
         yield from itertools.repeat(nobody, number)
         return
     lots = [_Lots.of(seed, copy) for copy in range(number)]
@@ -604,7 +604,7 @@ def _strengths(groups: PublishedGroups, codes: Ints, holder: Ints, value: Ints) 
     carriers, people = np.bincount(value), groups.people
     found = np.ones(codes.shape[1])
     for at, own in enumerate(codes.T):
-        for column in _looks(own, is_ordered=_is_ordered(groups)[at]):
+        for column in _looks(own, is_ordered=groups.is_ordered[at]):
             mean = np.bincount(groups.owner, column, len(people)) / people
             mean = mean - np.average(mean, weights=people)
             apart = np.average(mean**2, weights=people)
@@ -636,7 +636,7 @@ def _dealt(
     noise = float(NOISE * np.exp(NOISES * lots.of_copy.normal()))
     turns = lots.of_copy.normal(size=int(groups.value.max(initial=0)) + 1)
     for at, part in enumerate(strengths):
-        if _is_ordered(groups)[at]:
+        if groups.is_ordered[at]:
             steps = root @ lots.of_copy.normal(size=STEPS)
             steps += SLOPE * lots.of_copy.normal() * np.linspace(-1, 1, STEPS)
             places = np.minimum((_ranks(codes[:, at]) * STEPS).astype(np.int64), STEPS - 1)
@@ -650,10 +650,6 @@ def _dealt(
     found = np.empty(len(codes), np.int64)
     found[_order(groups.owner, score)] = value[_order(holder, turn)]
     return found
-
-
-def _is_ordered(groups: PublishedGroups) -> tuple[bool, ...]:
-    return groups.is_ordered or tuple(one.is_ordered for one in groups.intervals)
 
 
 def _ranks(codes: Ints) -> Floats:

@@ -71,8 +71,6 @@ class Intervals:
     span: Ints
     mass: Floats
     """float64[B]: the part of all people on each step."""
-    is_ordered: bool
-    """Whether codes near each other mean values near each other: not those of labels."""
     cells: Cells | None = None
 
 

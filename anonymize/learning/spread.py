@@ -102,7 +102,6 @@ def intervals_of(low: Ints, high: Ints, known: Ints, people: Ints, domain: Domai
         start=density.start[:-1],
         span=np.diff(density.start),
         mass=density.mass,
-        is_ordered=domain.is_ordered,
         cells=_cells(ends, density, domain) if ends.are_cells else None,
     )
 

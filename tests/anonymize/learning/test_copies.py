@@ -9,7 +9,7 @@ from republish.anonymize.learning.copies import PublishedGroups, drawn_copies, p
 from republish.anonymize.learning.intervals import Cells, Intervals
 
 
-def intervals(low, high, *, lacking=None, cells=None, codes=100, is_ordered=True):
+def intervals(low, high, *, lacking=None, cells=None, codes=100):
     """Groups' intervals on an attribute of so many codes, over which people are spread evenly."""
     low, high = np.array(low), np.array(high)
     return Intervals(
@@ -23,7 +23,6 @@ def intervals(low, high, *, lacking=None, cells=None, codes=100, is_ordered=True
         start=np.arange(codes),
         span=np.ones(codes, int),
         mass=np.full(codes, 1 / codes),
-        is_ordered=is_ordered,
         cells=cells,
     )
 
@@ -39,7 +38,8 @@ def groups():
         tuples=np.ones(7, int),
         kind=np.array([-1, -1, -1, -1, 0, 1, 2]),
         fakes=np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0.5, 0.5, 0]], float),
-        intervals=(intervals([10, 30], [20, 30]), intervals([0, 2], [3, 5], codes=6, is_ordered=False)),
+        intervals=(intervals([10, 30], [20, 30]), intervals([0, 2], [3, 5], codes=6)),
+        is_ordered=(True, False),
     )
 
 
@@ -83,7 +83,6 @@ def test_rows_that_are_exact_stay_whole_and_counterfeits_rows_go(groups):
         intervals=(),
         rows=rows,
         group_of_row=np.array([0] * 4 + [1] * 3),
-        is_ordered=(True, False),
     )
     gone = set()
     for copy in drawn_copies(exact, 30, 1):
