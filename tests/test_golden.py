@@ -3,7 +3,7 @@
 No byte changes by accident:
 
 `golden.json` has two digests for each release: of the published tables (names, columns and rows), and of what
-is said beside them (README.md, datapackage.json, estimate.sql, and the manifest without versions and hashes).
+is said beside them (README.md, datapackage.json, and the manifest without versions and hashes).
 Of some cases, `golden_findings.json` has what an audit finds in each promise and measures of each release and
 what `estimate` answers. After a change on purpose, write the files anew with
 

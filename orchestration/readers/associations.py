@@ -27,7 +27,7 @@ from republish.anonymize.principles import parse_contract, principle_of, publish
 from republish.orchestration.readers.datapackage.dated import undated
 from republish.orchestration.readers.datapackage.words import sensitive_columns
 from republish.orchestration.readers.estimate.folders import package_of
-from republish.orchestration.readers.estimate.statements import column_names
+from republish.orchestration.readers.estimate.names import column_names
 from republish.orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
 from republish.orchestration.storage.parts import scan_parts, table_files
 from republish.orchestration.unforeseen import named

@@ -38,7 +38,8 @@ TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits", "view")
 """The tables of all formats."""
 DOCUMENTS = {
     *(f"{document}.json" for one in FORMATS.values() for document in one.documents),
-    *(DATA_PACKAGE, "README.md", "estimate.sql"),
+    *(DATA_PACKAGE, "README.md"),
+    "estimate.sql",  # of versions before 0.29
 }
 """Files of a manifest beside tables. A table that is none of the above could be the truth itself."""
 MOST = 2**53

@@ -25,8 +25,8 @@ from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.readers.estimate.asking import Asker, Question
 from republish.orchestration.readers.estimate.copies import copies_of
 from republish.orchestration.readers.estimate.expression import Expression
+from republish.orchestration.readers.estimate.names import column_names, quoted
 from republish.orchestration.readers.estimate.published import read_published
-from republish.orchestration.readers.estimate.statements import column_names, quoted
 from republish.orchestration.storage.store import write_table
 from tests.series import draws, entered, make_contract
 

@@ -12,11 +12,10 @@ from republish.anonymize.contract import Product
 from republish.anonymize.formats import Format
 from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.readers.datapackage.readme import README, readme
-from republish.orchestration.readers.estimate.statements import ESTIMATE, estimate_sql
 from republish.orchestration.storage.manifest import DATA_PACKAGE, MANIFEST
 from republish.orchestration.storage.store import SUMS, json_text
 
-WRITTEN = (DATA_PACKAGE, README, ESTIMATE)
+WRITTEN = (DATA_PACKAGE, README)
 """The texts that are made of contract and manifest."""
 DOCUMENTS = {
     MANIFEST: "What was promised, counts, and the SHA-256 of every file and of the release before.",
@@ -47,16 +46,11 @@ def column_types(tables: Mapping[str, Path]) -> dict[str, str]:
 
 def texts_of_package(package: Mapping[str, Any]) -> dict[str, str]:
     """The texts that are made of a package."""
-    statements = estimate_sql(package)
-    estimate = {} if statements is None else {ESTIMATE: statements}
-    counted = "rows" if package["republish"].get("rows") else "people"
     documents = {
         DATA_PACKAGE: "All of this for programs: columns, types, domains, terms.",
-        **dict.fromkeys(estimate, f"Counts of {counted} with error bars, in DuckDB alone."),
         **DOCUMENTS,
     }
     return {
-        **estimate,
         DATA_PACKAGE: json_text(package),
         README: readme(package, documents),
     }

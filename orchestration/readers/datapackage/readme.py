@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from republish.orchestration.readers.datapackage.words import OF_ROWS, held_back_words, sensitive_columns
-from republish.orchestration.readers.estimate.statements import (
+from republish.orchestration.readers.datapackage.words import (
+    OF_ROWS,
     VIEW,
-    column_names,
-    is_in_parts,
-    pattern,
-    quoted,
+    held_back_words,
+    sensitive_columns,
 )
+from republish.orchestration.storage.parts import SUFFIX
 
 README = "README.md"
 
@@ -86,27 +85,37 @@ def _files(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
 def _path(package: Mapping[str, Any], resource: Mapping[str, Any]) -> str:
     """The file of a table or document, or the pattern of its files."""
     name = resource["name"]
-    return pattern(package, name) if is_in_parts(package, name) else resource["path"]
+    return _pattern(package, name) if _is_in_parts(package, name) else resource["path"]
 
 
 def _how_to_read(package: Mapping[str, Any]) -> str:
     """How to read a table of all releases, and one that is in parts."""
     main = package["resources"][0]["name"]
-    path = pattern(package, main)
+    path = _pattern(package, main)
     dated = DATED.format(path.replace(main, "<table>"))
-    return f"{IN_PARTS.format(path)}\n\n{dated}" if is_in_parts(package, main) else dated
+    return f"{IN_PARTS.format(path)}\n\n{dated}" if _is_in_parts(package, main) else dated
 
 
 def _how_to_count(package: Mapping[str, Any]) -> str:
     if package["republish"]["format"] == VIEW:
         return "Rows are people under labels of hierarchies: counts of these labels are exact."
-    counterfeits = pattern(package, "counterfeits")
+    counterfeits = _pattern(package, "counterfeits")
     of_rows, counted = (f"{OF_ROWS} ", "rows") if package["republish"].get("rows") else ("", "people")
     return (
         f"{of_rows}Some rows may be counterfeits, which stand for nobody; `{counterfeits}` says how many"
-        f" there are in which group. To count {counted}, with an error bar, in DuckDB:\n\n"
-        "```sql\n"
-        ".read estimate.sql\n"
-        f"FROM estimate(true, split := {quoted(column_names(package)[-1])});\n"
-        "```"
+        f" there are in which group. `republish estimate` counts {counted}, with an error bar, or computes"
+        " whatever else SQL says of them. `republish copies` writes tables of people as they may be, for all"
+        " other tools."
+    )
+
+
+def _pattern(package: Mapping[str, Any], table: str) -> str:
+    """The file of a table, or the pattern of those of its parts; nothing of it is the package's own words."""
+    return f"{table}/part-*{SUFFIX}" if _is_in_parts(package, table) else f"{table}{SUFFIX}"
+
+
+def _is_in_parts(package: Mapping[str, Any], table: str) -> bool:
+    """Whether a table is a folder of several files."""
+    return any(
+        one.get("name") == table and isinstance(one.get("path"), list) for one in package.get("resources", ())
     )

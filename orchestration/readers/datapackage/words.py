@@ -31,6 +31,8 @@ TERMS = (
 """Terms of use of a release whose contract has none."""
 GRID = "grid"
 """`ends` of an attribute whose intervals end where cells of `min_width` do, counted from the lowest value."""
+VIEW = "taxonomy_cuts"
+"""The release format whose rows are people: nothing has to be estimated."""
 OF_ROWS = "People may have several rows: whatever is counted counts rows, not people."
 
 
@@ -102,11 +104,7 @@ def held_back_words(own: Mapping[str, Any]) -> str:
     said = f"{held['people']:,} {what} of the table are held back: they are in no table and in no count."
     if held["by_value"]:
         return f"{said} They wait because of their value, so how many of them meet a condition can't be told."
-    return (
-        f"{said} `estimate_everybody` in `estimate.sql`, and `republish estimate --everybody`, count them as"
-        " if they were like the others. They need not be: all new people may wait because too many share a"
-        " value."
-    )
+    return f"{said} They need not be like the others: all new people may wait because too many share a value."
 
 
 _MISSING = {

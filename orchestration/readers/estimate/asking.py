@@ -15,7 +15,7 @@ import polars as pl
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import QueryError
 from republish.orchestration.readers.estimate.expression import Expression
-from republish.orchestration.readers.estimate.statements import quoted, text
+from republish.orchestration.readers.estimate.names import quoted, text
 from republish.orchestration.storage.parts import pattern_of
 from republish.orchestration.storage.scratch import scratch_folder
 

@@ -12,7 +12,7 @@ import duckdb
 
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import QueryError
-from republish.orchestration.readers.estimate.statements import quoted
+from republish.orchestration.readers.estimate.names import quoted
 
 CLASSES = {
     *("BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT"),

@@ -18,9 +18,9 @@ from republish.anonymize.columns import exactly
 from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import LimitError, PublishedFolderError
 from republish.orchestration.limits import check
-from republish.orchestration.readers.datapackage.words import GRID, OF_ROWS, sensitive_columns
+from republish.orchestration.readers.datapackage.words import GRID, OF_ROWS, VIEW, sensitive_columns
+from republish.orchestration.readers.estimate.names import column_names
 from republish.orchestration.readers.estimate.published import refuse_view
-from republish.orchestration.readers.estimate.statements import VIEW, column_names
 from republish.orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
 from republish.orchestration.storage.parts import scan_parts, table_files
 from republish.orchestration.storage.store import read_json

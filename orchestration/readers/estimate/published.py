@@ -26,13 +26,15 @@ from republish.anonymize.learning.forgeries import forged
 from republish.anonymize.learning.intervals import Intervals
 from republish.anonymize.learning.spread import intervals_of, is_widened
 from republish.orchestration.limits import check
-from republish.orchestration.readers.datapackage.words import sensitive_columns
+from republish.orchestration.readers.datapackage.words import VIEW, sensitive_columns
 from republish.orchestration.readers.estimate.attributes import Attribute
-from republish.orchestration.readers.estimate.statements import VIEW, column_names, is_by_rank
+from republish.orchestration.readers.estimate.names import column_names
 from republish.orchestration.storage.manifest import DATA_PACKAGE
 from republish.orchestration.storage.parts import SUFFIX, scan_parts, table_files
 
 COUNTERFEITS = "counterfeits"
+BY_RANK = "gda"
+"""The method of whose first release people of a group have about the same weighted rank."""
 GROUP = "group_id"
 Kind = Callable[[pl.DataType], bool]
 """Whether a column may have this type."""
@@ -110,7 +112,7 @@ class _Package:
                 column_names(package),
                 [_edges(file, one.get("bins") or ()) for one in sensitive_columns(own)],
                 own["format"] == ANATOMY.name,
-                is_by_rank(own),
+                own["principle"].get("method") == BY_RANK and own["n"] == 1,
             )
         except (
             ArithmeticError,

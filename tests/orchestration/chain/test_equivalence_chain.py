@@ -41,7 +41,7 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
         assert stated["principle"]["name"] == "e_equivalence"
         assert (stated["principle"]["m"], stated["principle"]["e"]) == (3, 3)
         names = {"quasi_identifiers.parquet", "sensitive.parquet", "counterfeits.parquet"}
-        assert set(stated["files"]) == names | {"README.md", "datapackage.json", "estimate.sql"}
+        assert set(stated["files"]) == names | {"README.md", "datapackage.json"}
         tables = {name: pl.read_parquet(series.published(release) / name) for name in names}
         package = series.published(release) / "datapackage.json"
         assert frictionless.validate(str(package)).valid

@@ -392,12 +392,12 @@ def test_verify_a_series_and_a_release(republish, home):
     code, out, err = republish("verify", home / "published/hospital/v1")
     assert (code, err) == (0, [])
     assert out == [
-        f"{FIRST}  5 files as in the manifest",
-        f"{SECOND}  5 files as in the manifest",
+        f"{FIRST}  4 files as in the manifest",
+        f"{SECOND}  4 files as in the manifest",
         "2 releases, an unbroken chain",
     ]
     code, out, _ = republish("verify", home / f"published/hospital/v1/{SECOND}")
-    assert (code, out) == (0, [f"{SECOND}  5 files as in the manifest"])
+    assert (code, out) == (0, [f"{SECOND}  4 files as in the manifest"])
     shutil.rmtree(home / f"published/hospital/v1/{SECOND}")
     assert republish("verify", home / "published/hospital/v1")[1][-1] == "1 release, an unbroken chain"
 
