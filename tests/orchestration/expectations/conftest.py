@@ -1,5 +1,6 @@
 """Great Expectations imports a PySpark that is installed, and one without gRPC ends the process."""
 
+import inspect
 import sys
 
 import pytest
@@ -12,4 +13,4 @@ sys.modules.setdefault("pyspark", None)
 @pytest.fixture(autouse=True)
 def _everything_is_asked(monkeypatch):
     """Also what other tests see without it."""
-    monkeypatch.setattr(Judge, "ask", getattr(Judge.ask, "__wrapped__", Judge.ask))
+    monkeypatch.setattr(Judge, "ask", inspect.unwrap(Judge.ask))
