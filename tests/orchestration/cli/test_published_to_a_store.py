@@ -25,7 +25,7 @@ from tests.hospital import RELEASES, ROOT, make, published
 pytestmark = pytest.mark.slow("starts a daemon or a server")
 
 FIRST, SECOND = RELEASES[:2]
-FILES = 7
+FILES = 6
 """Of a release."""
 
 

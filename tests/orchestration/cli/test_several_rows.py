@@ -105,7 +105,7 @@ def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path):
     assert (code, said.endswith(f"2 copies of 2024-02-01, of {truth - held_back:,} rows")) == (0, True)
     readme = (series / "2024-02-01/README.md").read_text()
     assert OF_ROWS in readme
-    assert "Counts of rows with error bars" in readme
+    assert "`republish estimate` counts rows, with an error bar" in readme
     assert "people share a group" not in readme
     package = json.loads((series / "2024-02-01/datapackage.json").read_text())
     assert package["republish"]["rows"] == "several"
