@@ -53,7 +53,6 @@ class Bins:
         steep = np.where(is_flat, 1, steep)
         place = np.where(is_flat, chance, np.log1p(chance * np.expm1(steep)) / steep)
         low, high = self.edges[:-1][bins], self.edges[1:][bins]
-        step = 10.0 ** math.floor(math.log10(np.diff(self.edges).min() / FINE))
-        step = min(1.0, step)
+        step = min(1.0, 10.0 ** math.floor(math.log10(np.diff(self.edges).min() / FINE)))
         found = np.clip(np.round((low + place * (high - low)) / step) * step, low, np.nextafter(high, low))
         return np.where(bins < 0, np.nan, found)

@@ -33,7 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from republish.anonymize.arrays import Bools, Floats, Ints
-from republish.anonymize.learning.intervals import Intervals, all_within
+from republish.anonymize.learning.intervals import Intervals, weights_of_parts
 from republish.anonymize.threads import in_order
 
 EVENLY, IN_LINE, JOINTLY, BY_RANK = 2.0, 1.5, 3.0, 1.2
@@ -46,8 +46,6 @@ CROWDED, ALONE, ALIKE, NEAR = 0.5, 0.75, 0.07, 0.05
 (ALONE + ALIKE * k) / (k - 1)`, k being how many they are. `NEAR` is how near, in parts of the interval."""
 LEAST = 0.02
 """A lot leaves each step of a density such a part of its mass."""
-LEAST_END = 0.001
-"""An end of an interval has at least such a part of its mass: somebody is there."""
 NOISE, NOISES = 0.12, 0.5
 """The noise of both orders by which values are dealt, in standard deviations of what is without noise: its
 median, and the standard deviation of its logarithm from copy to copy."""
@@ -148,13 +146,13 @@ def drawn_copies(groups: PublishedGroups, number: int, seed: int) -> Iterator[Co
         )
         return codes, *_values_of_people(groups, own)
 
-    strengths = _strengths(groups, *people(_Lots.of(seed, 0)))
-
-    def drawn(own: _Lots) -> Copy:
-        codes, holder, value = people(own)
+    def dealt(own: _Lots, codes: Ints, holder: Ints, value: Ints) -> Copy:
         return Copy(codes, _dealt(groups, codes, holder, value, strengths, own))
 
-    yield from in_order(drawn, lots)
+    first = people(lots[0])
+    strengths = _strengths(groups, *first)
+    yield dealt(lots[0], *first)
+    yield from in_order(lambda own: dealt(own, *people(own)), lots[1:])
 
 
 def pooled(
@@ -265,9 +263,7 @@ def _placed_together(
     is_asked = random.random(len(block.people)) < abs(jointly)
     for _ in range(PAIRINGS - 1):
         others = _paired(block, len(here), in_line, random)
-        score = block.sums(
-            together.score([kind.take(slot) for kind, slot in zip(kinds, others, strict=True)])
-        )
+        score = block.sums(together.score(_taken(kinds, others)))
         is_taken = is_asked & (score > most if jointly > 0 else score < most)
         most = np.where(is_taken, score, most)
         taken = is_taken.take(block.owner)
@@ -480,27 +476,10 @@ class _SpreadHere:
 def _shares(one: Intervals, ends: Floats, people: Ints) -> Floats:
     """How likely a person is at the low end, inside, or at the high end, float64[3, G].
 
-    It is so of people beside the one who is at the low and the one who is at the high end for certain. With f
-    for the density, l, m and h for its masses there, and k people of whom one is at either end: a person's
-    probability of the low end is l (1 - P(none of the others is at the high end)), and so on.
+    It is so of people beside the one who is at the low and the one who is at the high end for certain.
     """
-    whole = ends[3] - ends[0]
-    low = np.maximum(ends[1] - ends[0], LEAST_END * whole)
-    inside = np.maximum(ends[2] - ends[1], 0)
-    high = np.where(one.low == one.high, 0, np.maximum(ends[3] - ends[2], LEAST_END * whole))
-    total, tiny = np.maximum(low + inside + high, 1e-300), 1e-9
     must = ~one.is_free & (people > 1)
-    no_low, no_high, neither = (
-        np.where(must, all_within(share / total, people, one.alike), 0)
-        for share in (inside + high, low + inside, inside)
-    )
-    weights = np.stack(
-        [
-            low * (1 - no_high + tiny),
-            inside * (1 - no_low - no_high + neither + tiny),
-            high * (1 - no_low + tiny),
-        ]
-    )
+    weights = weights_of_parts(ends, one.low == one.high, must, people, one.alike)
     weights = people * weights / np.maximum(weights.sum(axis=0), 1e-300)
     weights[0] -= must
     weights[2] -= must

@@ -9,6 +9,9 @@ import numpy as np
 
 from republish.anonymize.arrays import Bools, Floats, Ints
 
+LEAST_END = 0.001
+"""An end of an interval is taken to have at least so large a share of the interval's mass: how many people of
+a group are there hangs on ratios of masses, and very small ones are lost in rounding."""
 MANY = 64
 """Of so many people of a group, each is multiplied; of more, logarithms of the gamma function are added."""
 
@@ -72,6 +75,44 @@ class Intervals:
     mass: Floats
     """float64[B]: the part of all people on each step."""
     cells: Cells | None = None
+
+
+def weights_of_parts(upto: Floats, is_one: Bools, must: Bools, people: Ints, alike: Floats) -> Floats:
+    """Weigh where a person of each group is: at the low end of its interval, inside, or at the high end.
+
+    Somebody is at either end. With `l`, `m` and `h` for the masses of the three, a person at the low end is
+    as likely as `l (1 - P(none of the others is at the high end))`, and so on.
+
+    Parameters
+    ----------
+    upto
+        float64[4, K]: the mass below each part of the interval, and below its end.
+    is_one
+        bool[K]: the interval is one code, which is its low end.
+    must
+        bool[K]: somebody must be at either end.
+    people, alike
+        [K]: as of `all_within`.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64[3, K]: weights that are not scaled to add up to 1.
+    """
+    whole, tiny = upto[3] - upto[0], 1e-9
+    low, inside = np.maximum(upto[1] - upto[0], LEAST_END * whole), np.maximum(upto[2] - upto[1], 0)
+    high = np.where(is_one, 0, np.maximum(upto[3] - upto[2], LEAST_END * whole))
+    shares = np.stack([inside + high, low + inside, inside]) / np.maximum(low + inside + high, 1e-300)
+    others = np.zeros(shares.shape)
+    others[:, must] = all_within(shares[:, must], people[must], alike[must])
+    no_low, no_high, neither = others
+    return np.stack(
+        [
+            low * (1 - no_high + tiny),
+            inside * (1 - no_low - no_high + neither + tiny),
+            high * (1 - no_low + tiny),
+        ]
+    )
 
 
 def all_within(share: Floats, people: Ints, alike: Floats) -> Floats:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from republish.anonymize.arrays import Bools, Floats, Ints
-from republish.anonymize.learning.intervals import Cells, Intervals, all_within
+from republish.anonymize.learning.intervals import Cells, Intervals, weights_of_parts
 
 BINS = 128
 """The density of numbers and dates is a step function of so many steps; of fewer codes, of one for each. Each
@@ -35,9 +35,6 @@ ROUNDS = 2
 LEAST_LIKENESS = 0.001
 """People of a group are alike: a place on an attribute counts at least so many times more for each person of
 the group who is there (Polya's urn)."""
-LEAST_END = 0.001
-"""An end of an interval is taken to have at least so large a share of the interval's mass: how many people of
-a group are there hangs on ratios of masses, and very small ones are lost in rounding."""
 WIDENED = 3
 """In releases of versions below 0.5, whose ends are not all on the grid, an interval of fewer cells than this
 may have been widened to them."""
@@ -241,32 +238,15 @@ class _Density:
 
 
 def _shares(upto: Floats, ends: _Ends) -> Floats:
-    """How likely a person of each group is at the low end of its interval, inside, and at the high end.
-
-    Somebody is at either end. With `l`, `m` and `h` for the masses of the three, a person at the low end is
-    as likely as `l (1 - P(none of the others is at the high end))`, and so on.
+    """How likely a person of each group is in each part of its interval, float64[3, K].
 
     Parameters
     ----------
     upto
         float64[4, K]: the part of all people below each part of the interval, and below its end.
     """
-    whole, tiny = upto[3] - upto[0], 1e-9
-    low, inside = np.maximum(upto[1] - upto[0], LEAST_END * whole), np.maximum(upto[2] - upto[1], 0)
     is_one = ends.codes[0] + 1 == ends.codes[3]
-    high = np.where(is_one, 0, np.maximum(upto[3] - upto[2], LEAST_END * whole))
-    total = np.maximum(low + inside + high, 1e-300)
-    must, shares = ~ends.is_free, np.stack([inside + high, low + inside, inside]) / total
-    others = np.zeros(shares.shape)
-    others[:, must] = all_within(shares[:, must], ends.people[must], ends.alike[must])
-    no_low, no_high, neither = others
-    weights = np.stack(
-        [
-            low * (1 - no_high + tiny),
-            inside * (1 - no_low - no_high + neither + tiny),
-            high * (1 - no_low + tiny),
-        ]
-    )
+    weights = weights_of_parts(upto, is_one, ~ends.is_free, ends.people, ends.alike)
     found: Floats = weights / np.maximum(weights.sum(axis=0), 1e-300)
     return found
 
