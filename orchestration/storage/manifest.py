@@ -30,6 +30,8 @@ from republish.orchestration.storage.store import SUMS, read_columns, read_json,
 MANIFEST = "manifest.json"
 DATA_PACKAGE = "datapackage.json"
 """A description of the folder that other tools read."""
+OLDER_ESTIMATE = "estimate.sql"
+"""Statements for DuckDB in releases of versions before 0.29. Nothing of ours runs them."""
 COUNTED = ("tuples", "groups", "counterfeits", "held_back")
 """The counts that every manifest states."""
 BESIDE = ("beside_counterfeits", "fewest_people")
@@ -38,8 +40,7 @@ TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits", "view")
 """The tables of all formats."""
 DOCUMENTS = {
     *(f"{document}.json" for one in FORMATS.values() for document in one.documents),
-    *(DATA_PACKAGE, "README.md"),
-    "estimate.sql",  # of versions before 0.29
+    *(DATA_PACKAGE, "README.md", OLDER_ESTIMATE),
 }
 """Files of a manifest beside tables. A table that is none of the above could be the truth itself."""
 MOST = 2**53

@@ -14,7 +14,7 @@ from republish.orchestration.audit.read.material import Turn
 from republish.orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
 from republish.orchestration.readers.datapackage.package import data_package
 from republish.orchestration.snapshots.labels import LABELS_STATED
-from republish.orchestration.storage.manifest import DATA_PACKAGE
+from republish.orchestration.storage.manifest import DATA_PACKAGE, OLDER_ESTIMATE
 from republish.orchestration.storage.store import SUMS
 
 WORDS = {
@@ -57,7 +57,8 @@ def compare_texts(turn: Turn, tables: Mapping[str, pl.DataFrame]) -> Texts:
     if DATA_PACKAGE not in stated.get("files", {}):
         return Texts()
     if stated.get("software_version") != version("republish"):
-        return Texts(dict.fromkeys((SUMS, *WRITTEN), False), "another version of republish wrote them.")
+        theirs = (SUMS, *WRITTEN, OLDER_ESTIMATE)
+        return Texts(dict.fromkeys(theirs, False), "another version of republish wrote them.")
     types = {name: str(dtype) for table in tables.values() for name, dtype in table.schema.items()}
     try:
         # The labels of codes are those of the snapshot, which an audit does not have: they are believed.

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import shutil
 
 import duckdb
 import numpy as np
@@ -14,6 +15,7 @@ from republish.orchestration.readers.estimate.command import Source, answer, est
 from republish.orchestration.readers.estimate.copies import write_copies
 from republish.orchestration.readers.estimate.folders import Described, described
 from republish.orchestration.series.recorded import verify
+from republish.orchestration.storage.manifest import verify_release
 from tests.hospital import RELEASES
 from tests.orchestration.audit.published_folders import seal
 
@@ -69,6 +71,25 @@ def copy(release=1, **columns):
     people = len(next(iter(columns.values())))
     head = {"copy": [1] * people, "release": [dt.date(2024, release, 1)] * people}
     return pl.DataFrame({**head, **columns})
+
+
+@pytest.mark.slow("takes more than a second")
+def test_a_folder_of_an_older_version_is_verified_audited_and_estimated_from(tmp_path):
+    """It has statements for DuckDB beside its tables, which nobody runs."""
+    people = staff()
+    folder = published(people, tmp_path / "now")
+    older = shutil.copytree(folder, tmp_path / "before" / folder.name)
+    (older / "estimate.sql").write_text("SELECT nothing that runs;\n")
+    manifest = json.loads((older / "manifest.json").read_text())
+    manifest["files"]["estimate.sql"] = {"sha256": ""}
+    truth, contract = {"2024-01-01": people}, republish.Contract.of(CONTRACT)
+    for version, holds in (("0.28.0", True), (manifest["software_version"], False)):
+        (older / "manifest.json").write_text(json.dumps(manifest | {"software_version": version}))
+        seal(older)
+        assert "estimate.sql" in verify_release(older)["files"]
+        # In a release of today's version the file could say anything, and an audit finds it.
+        assert republish.audit(older, truth, contract).keeps_contract == holds
+        assert estimate(older, by="disease").equals(estimate(folder, by="disease"))
 
 
 # ---- of folders of copies
