@@ -26,6 +26,8 @@ from republish.orchestration.storage.store import PARTIAL, write_csv, write_json
 from republish.orchestration.unforeseen import named
 
 COPY, RELEASE = "copy", "release"
+BINS = 4
+"""The stream of chance for numbers in bins: those below it are of places and values (`drawn_copies`)."""
 
 
 def copies(
@@ -77,7 +79,7 @@ def copies_of(
     for copy in range(1, number + 1):
         if begin is not None:
             begin(f"{release.date}, copy {copy}")
-        yield _table(release, next(drawn), copy, np.random.default_rng([seed, copy, 2]))
+        yield _table(release, next(drawn), copy, np.random.default_rng([seed, copy, BINS]))
 
 
 def write_copies(

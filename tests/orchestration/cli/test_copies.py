@@ -9,6 +9,7 @@ import pytest
 import republish
 from republish.anonymize.learning import copies as learning
 from republish.orchestration.demo.hospital import hospital_snapshots
+from republish.orchestration.readers.estimate.copies import BINS
 from tests.hospital import RELEASES
 
 RELEASE = RELEASES[1]
@@ -212,3 +213,9 @@ def test_numbers_in_bins_are_drawn_as_numbers_and_missing_ones_are_none(tmp_path
     between = republish.estimate(folder, "cost >= 600 and cost < 700")
     inside = people.filter(pl.col("cost").is_between(600, 700, closed="left")).height
     assert between["low"].item() <= inside <= between["high"].item()
+
+
+def test_numbers_in_bins_have_chance_of_their_own():
+    """No copy's bins are off by what moves the people of another one."""
+    moves = {float(move) for copy in range(20) for move in abs(learning._Lots.of(1, copy).moves)}
+    assert not moves & {abs(np.random.default_rng([1, copy, BINS]).normal()) for copy in range(1, 21)}
