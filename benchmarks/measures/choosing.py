@@ -35,7 +35,7 @@ import polars as pl
 from scipy.stats import norm
 
 from benchmarks.measures.copied import ENOUGH, copies_of_release
-from benchmarks.measures.estimates import condition, contract_under, quoted, workloads
+from benchmarks.measures.estimates import condition, contract_under, workloads
 from benchmarks.measures.peoples import chosen_on, other_tables, principles
 from benchmarks.measures.queries import estimated_counts
 from benchmarks.series import Made, released
@@ -44,6 +44,7 @@ from republish.anonymize.baseline.mondrian import mondrian
 from republish.anonymize.columns import IDENTIFIER, VALUE
 from republish.anonymize.people.codes import code_domain, encode_columns
 from republish.anonymize.utility.queries import Workload, overlap, true_counts
+from republish.orchestration.readers.estimate.names import quoted
 
 QUICK = {"people": 300, "conditions": 2, "words": ("a hospital",), "draws": 1}
 RELEASES, M, DELTA = 6, 4, 1e-6
