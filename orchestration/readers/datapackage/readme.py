@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from republish.anonymize.formats import TAXONOMY_CUTS
 from republish.orchestration.readers.datapackage.words import (
     OF_ROWS,
-    VIEW,
     held_back_words,
     sensitive_columns,
 )
@@ -65,7 +65,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
 
 def _what_it_is(own: Mapping[str, Any]) -> str:
     principle = own["principle"]["name"].replace("_", "-")
-    what = OF_A_VIEW if own["format"] == VIEW else OF_GROUPS.format(principle=principle)
+    what = OF_A_VIEW if own["format"] == TAXONOMY_CUTS.name else OF_GROUPS.format(principle=principle)
     return f"This is release {own['n']} of the series {own['product']}/{own['series']}. {what}"
 
 
@@ -97,7 +97,7 @@ def _how_to_read(package: Mapping[str, Any]) -> str:
 
 
 def _how_to_count(package: Mapping[str, Any]) -> str:
-    if package["republish"]["format"] == VIEW:
+    if package["republish"]["format"] == TAXONOMY_CUTS.name:
         return "Rows are people under labels of hierarchies: counts of these labels are exact."
     counterfeits = _pattern(package, "counterfeits")
     of_rows, counted = (f"{OF_ROWS} ", "rows") if package["republish"].get("rows") else ("", "people")

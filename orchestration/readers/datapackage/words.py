@@ -31,8 +31,6 @@ TERMS = (
 """Terms of use of a release whose contract has none."""
 GRID = "grid"
 """`ends` of an attribute whose intervals end where cells of `min_width` do, counted from the lowest value."""
-VIEW = "taxonomy_cuts"
-"""The release format whose rows are people: nothing has to be estimated."""
 OF_ROWS = "People may have several rows: whatever is counted counts rows, not people."
 
 

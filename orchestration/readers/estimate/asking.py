@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +15,7 @@ import duckdb
 import polars as pl
 
 from republish.anonymize.contract.scalars import MISSING
-from republish.anonymize.errors import QueryError
+from republish.anonymize.errors import LimitError, QueryError
 from republish.orchestration.readers.estimate.expression import Expression
 from republish.orchestration.readers.estimate.names import quoted, text
 from republish.orchestration.storage.parts import pattern_of
@@ -190,6 +192,20 @@ class Asker:
             one.named for one in about if one.asked not in ("true", "count(*)") or len(about) == 1
         )
         return QueryError(f"{named}: {str(error).splitlines()[0]}")
+
+
+@contextmanager
+def fitting(folder: Path) -> Iterator[None]:
+    """Raise LimitError if what is asked of a folder fits neither into memory nor on the disk beside it."""
+    try:
+        yield
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        if isinstance(error, duckdb.IOException) and os.strerror(errno.ENOSPC) not in str(error):
+            raise
+        raise LimitError(
+            f"{folder}: is too large to be estimated from here: it fits neither into memory nor into"
+            f" {tempfile.gettempdir()}. Set TMPDIR to a folder with more room, or take a larger machine"
+        ) from None
 
 
 def _number(labels: Sequence[str]) -> str | None:

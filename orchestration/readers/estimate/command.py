@@ -16,7 +16,7 @@ import polars as pl
 from republish.anonymize.columns import exactly
 from republish.anonymize.errors import HomeError, PublishedFolderError, QueryError
 from republish.orchestration.limits import check
-from republish.orchestration.readers.estimate.asking import Asker, Question
+from republish.orchestration.readers.estimate.asking import Asker, Question, fitting
 from republish.orchestration.readers.estimate.copies import RELEASE
 from republish.orchestration.readers.estimate.copies import copies as drawn_copies
 from republish.orchestration.readers.estimate.expression import Expression
@@ -24,7 +24,6 @@ from republish.orchestration.readers.estimate.folders import (
     Described,
     described,
     described_beside,
-    fitting,
     held_back,
     remarks,
 )

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import polars as pl
 
 from republish.anonymize.columns import exactly
 from republish.anonymize.contract.scalars import MISSING
-from republish.anonymize.errors import LimitError, PublishedFolderError
+from republish.anonymize.errors import PublishedFolderError
+from republish.anonymize.formats import TAXONOMY_CUTS
 from republish.orchestration.limits import check
-from republish.orchestration.readers.datapackage.words import GRID, OF_ROWS, VIEW, sensitive_columns
+from republish.orchestration.readers.datapackage.words import GRID, OF_ROWS, sensitive_columns
 from republish.orchestration.readers.estimate.names import column_names
 from republish.orchestration.readers.estimate.published import refuse_view
 from republish.orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
@@ -60,7 +56,7 @@ class Described:
             If it is a view.
         """
         package = package_of(folder)
-        if package["republish"].get("format") == VIEW:
+        if package["republish"].get("format") == TAXONOMY_CUTS.name:
             refuse_view(folder)
         stated = verify_tables(folder)
         try:
@@ -159,17 +155,3 @@ def package_of(folder: Path) -> Mapping[str, Any]:
             " by an older version. Take a later release of the series"
         )
     return package
-
-
-@contextmanager
-def fitting(folder: Path) -> Iterator[None]:
-    """Raise LimitError if what is asked of a folder fits neither into memory nor on the disk beside it."""
-    try:
-        yield
-    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-        if isinstance(error, duckdb.IOException) and os.strerror(errno.ENOSPC) not in str(error):
-            raise
-        raise LimitError(
-            f"{folder}: is too large to be estimated from here: it fits neither into memory nor into"
-            f" {tempfile.gettempdir()}. Set TMPDIR to a folder with more room, or take a larger machine"
-        ) from None

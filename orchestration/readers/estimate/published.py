@@ -17,7 +17,7 @@ from republish.anonymize.arrays import Bools, Floats, Ints, Words
 from republish.anonymize.columns import exactly
 from republish.anonymize.contract.bins import bin_names, check_edges
 from republish.anonymize.errors import PublishedFolderError, QueryError
-from republish.anonymize.formats import ANATOMY, GENERALIZATION
+from republish.anonymize.formats import ANATOMY, GENERALIZATION, TAXONOMY_CUTS
 from republish.anonymize.formats.anatomy import QUASI_IDENTIFIERS, SENSITIVE
 from republish.anonymize.formats.generalization import MICRODATA
 from republish.anonymize.learning.bins import Bins
@@ -26,7 +26,7 @@ from republish.anonymize.learning.forgeries import forged
 from republish.anonymize.learning.intervals import Intervals
 from republish.anonymize.learning.spread import intervals_of, is_widened
 from republish.orchestration.limits import check
-from republish.orchestration.readers.datapackage.words import VIEW, sensitive_columns
+from republish.orchestration.readers.datapackage.words import sensitive_columns
 from republish.orchestration.readers.estimate.attributes import Attribute
 from republish.orchestration.readers.estimate.names import column_names
 from republish.orchestration.storage.manifest import DATA_PACKAGE
@@ -101,7 +101,7 @@ class _Package:
             check(file, "columns", len(own["attributes"]))
             for one in own["attributes"]:
                 check(file, "labels", len(one.get("labels", ())))
-            if own["format"] == VIEW:
+            if own["format"] == TAXONOMY_CUTS.name:
                 refuse_view(folder)
             if own["format"] not in (ANATOMY.name, GENERALIZATION.name) or not sensitive_columns(own):
                 raise refused

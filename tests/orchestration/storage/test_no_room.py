@@ -14,7 +14,7 @@ import pytest
 
 from republish.anonymize.errors import HomeError, LimitError
 from republish.orchestration.dagster.instance import usable_tables
-from republish.orchestration.readers.estimate.folders import fitting
+from republish.orchestration.readers.estimate.asking import fitting
 from republish.orchestration.series.backup import back_up
 from republish.orchestration.storage import home as storage
 from republish.orchestration.storage import packed, store
