@@ -402,10 +402,10 @@ class _SpreadHere:
 
     block: _Block
     spread: _Spread
-    upto_inside: Floats
-    """float64[N]: a number from 0 to 1 beyond this means that a person is not at the low end of the interval,
-    and beyond `upto_low` at the high end."""
-    upto_low: Floats
+    inside_from: Floats
+    """float64[N]: where a number drawn from 0 to 1 is above this, the person is not at the low end of the
+    interval; and where it is above `high_from`, at the high end."""
+    high_from: Floats
     before: Floats
     """float64[3 * G]: the mass before each part of the groups' intervals, and that in it."""
     within: Floats
@@ -424,20 +424,20 @@ class _SpreadHere:
         before = spread.parts[:, here]
         codes = np.stack([one.low[here], one.above[here], one.upper[here], one.high[here] + 1])
         upto = np.cumsum(spread.shares[:2, here], axis=0)
-        low, inside = (own.take(block.owner) for own in upto)
+        inside_from, high_from = (own.take(block.owner) for own in upto)
         lacking, known = one.lacking[here], spread.ends.known[here]
         must = ~one.is_free[here] & (known > 1)
         first = (block.begins + lacking)[must]
-        low[first], inside[first] = 1, 1
+        inside_from[first], high_from[first] = 1, 1
         last = (block.begins + block.people - 1)[must]
-        low[last], inside[last] = -1, -1
+        inside_from[last], high_from[last] = -1, -1
         beyond = int(one.start[-1] + one.span[-1]) + 1  # a group and a code are one number
         first_known = (block.begins + lacking).take(block.owner)
         return cls(
             block,
             spread,
-            low,
-            inside,
+            inside_from,
+            high_from,
             before[:3].ravel(),
             np.diff(before, axis=0).ravel(),
             codes[:3].ravel(),
@@ -450,8 +450,8 @@ class _SpreadHere:
         """Draw the places of all people, int64[N]: in order by group, missing ones first."""
         block, spread, people = self.block, self.spread, len(self.block.owner)
         chance, place = random.random(people), random.random(people)
-        part = (chance > self.upto_inside).astype(np.int64)
-        part += chance > self.upto_low
+        part = (chance > self.inside_from).astype(np.int64)
+        part += chance > self.high_from
         part *= len(block.people)
         part += block.owner
         beside = random.random(len(block.people)).take(block.owner) + NEAR * (

@@ -73,7 +73,7 @@ class Asker:
     of_dates: bool = False
     """Whether answers are dates."""
     kinds: Mapping[str, str] | None = None
-    """What of them is read as numbers, since the first copy was asked."""
+    """Which of them are read as numbers: it is known once the first copy was asked."""
     _copies: int = 0
     _aggregates: set[str] = field(default_factory=set)
 

@@ -47,7 +47,7 @@ def copies(
     seed
         The same one gives the same copies; not negative.
     begin
-        Is told of each copy before it is drawn.
+        Is told of each copy before it is given. The next ones may be drawn by then, in other threads.
 
     Yields
     ------
