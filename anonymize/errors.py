@@ -120,6 +120,14 @@ class ValueChangeRefused(RepublishError):
     exit_code = 3
 
 
+AT_FAULT = (
+    "What is published stays as it is. The principle should have kept its promise, so the fault lies with"
+    " republish, or with a series that an earlier version began: begin a new series, and report it as"
+    " SECURITY.md says"
+)
+"""What to do where a release that was made to keep a promise breaks it."""
+
+
 class AuditFailed(RepublishError):
     """A candidate release breaks a promise; it is not published. `verdicts` are what was found."""
 

@@ -227,3 +227,22 @@ def test_nothing_else_says_the_name_of_a_principle():
 def test_the_folders_of_principles_are_those_that_are_listed():
     folders = {path.parent.name for path in ANONYMIZE.glob("*/parameters.py")}
     assert folders - {"contract", "buckets"} == PRINCIPLES.keys()
+
+
+ASKS_OF_THE_TABLE = ("is_several", "has_several_rows", "MISSING", ".missing", 'rows == "several"')
+BEHIND_THE_DOOR = ("buckets", "kernels", *PRINCIPLES)
+DOORS = {
+    "m_invariance/release.py": "translates a table of several columns or rows into units and combinations",
+}
+
+
+def test_nothing_behind_the_door_asks_of_what_kind_the_table_is():
+    """Whether there are several sensitive columns, several rows, or numbers that are missing, is translated
+    once, where a release begins. A contract's faults (`parameters`) name these too, to refuse them."""
+    asking = {
+        str(path.relative_to(ANONYMIZE))
+        for folder in BEHIND_THE_DOOR
+        for path in modules(f"anonymize/{folder}")
+        if path.name != "parameters.py" and any(what in path.read_text() for what in ASKS_OF_THE_TABLE)
+    }
+    assert asking == DOORS.keys()

@@ -20,7 +20,6 @@ from republish.anonymize.contract import Contract
 from republish.anonymize.contract.combined import readable
 from republish.anonymize.errors import ValueChangeRefused
 from republish.anonymize.people.persons import joined_by_names, persons_of
-from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.people.values import known_values, positions
 
 UNDECIDED = -1
@@ -41,7 +40,12 @@ class Division:
 
 
 def divide_people(
-    people: pl.DataFrame, contract: Contract[BucketParameters], memory: Memory, number: int
+    people: pl.DataFrame,
+    contract: Contract[BucketParameters],
+    memory: Memory,
+    number: int,
+    *,
+    is_changed: bool = True,
 ) -> tuple[pl.Series, np.ndarray, Division]:
     """Find all sensitive values there are, everybody's position among them, and who keeps which signature.
 
@@ -55,6 +59,8 @@ def divide_people(
         The signatures of the releases before.
     number
         n, counted from 1.
+    is_changed
+        As in `divide`.
 
     Raises
     ------
@@ -74,7 +80,7 @@ def divide_people(
         signatures,
         number,
         positions(whole, whole.unique()),
-        is_changed=not has_several_rows(contract),
+        is_changed=is_changed,
     )
     known = readable(values, memory.published, contract.sensitive).to_numpy()
     counts = replace(division.counts, unknown=~known & (division.counts.free == 0))
@@ -82,7 +88,7 @@ def divide_people(
     if contract.principle.on_value_change == "refuse":
         stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
         changed = int(((division.queue >= len(values)) & ~stated).sum())
-        _refuse_value_changes(changed, can_be_separate=not contract.sensitive.is_several)
+        _refuse_value_changes(changed)
     return values, value, division
 
 
@@ -94,18 +100,13 @@ def _signatures(buckets: pl.DataFrame, values: pl.Series) -> Signatures:
     return Signatures(bucket[order], value[order], buckets.height, len(values))
 
 
-def _refuse_value_changes(changed: int, *, can_be_separate: bool) -> None:
+def _refuse_value_changes(changed: int) -> None:
     """Raise ValueChangeRefused if values changed to one outside the signature, and no correction says so."""
-    if changed and not can_be_separate:
-        raise ValueChangeRefused(
-            f"{changed} people have sensitive values that are outside their signature, and the contract says"
-            " on_value_change: refuse. Begin a new series"
-        )
     if changed:
         raise ValueChangeRefused(
             f"{changed} people have a sensitive value outside their signature, and the contract says"
-            " on_value_change: refuse. Set it to separate, say under corrections which values were wrong so"
-            " far, or begin a new series"
+            " on_value_change: refuse. Begin a new series, or, with one sensitive column, set it to separate"
+            " or say under corrections which values were wrong so far"
         )
 
 

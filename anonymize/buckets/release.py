@@ -22,7 +22,6 @@ from republish.anonymize.buckets.memory import Memory
 from republish.anonymize.buckets.minimum_people import assign_with_minimum_people
 from republish.anonymize.buckets.parameters import BucketParameters
 from republish.anonymize.buckets.public_values import (
-    refuse_lone_values,
     refuse_own_values,
 )
 from republish.anonymize.buckets.tables import all_buckets, buckets_in_use
@@ -30,7 +29,6 @@ from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Contract
 from republish.anonymize.contract.combined import readable
 from republish.anonymize.people.ranks import keyed_ranks
-from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.principle.candidate import Candidate
 from republish.anonymize.principle.principle import Draw
 from republish.anonymize.principle.state import State
@@ -105,7 +103,8 @@ class BucketRelease(ABC, Generic[P, A]):
         )
         buckets = all_buckets(self.memory.buckets, assigned.planned.plan, assigned.values)
         in_use = buckets_in_use(tuples.bucket, tuples.group_id, tuples.counterfeit, buckets)
-        self._check_public(assigned, tuples)
+        public = readable(assigned.values, self.memory.published, self.contract.sensitive).to_numpy()
+        self._check_public(assigned, tuples, public)
         further, figures = self.remember(everybody.division, assigned, in_use, tuples)
         memory = self.memory.after(linkage, buckets, self.number)
         return Candidate(
@@ -116,15 +115,9 @@ class BucketRelease(ABC, Generic[P, A]):
             figures=figures,
         )
 
-    def _check_public(self, assigned: Assignment[A], tuples: Tuples) -> None:
-        """Raise NotEligible if the values that readers know say too much of somebody."""
-        before = self.memory.published
-        public = readable(assigned.values, before, self.contract.sensitive).to_numpy()
+    def _check_public(self, assigned: Assignment[A], tuples: Tuples, public: Bools) -> None:
+        """Raise NotEligible if the values that readers know, bool[V], say too much of somebody."""
         refuse_own_values(assigned, tuples.group_id, tuples.counterfeit, public)
-        if has_several_rows(self.contract):
-            refuse_lone_values(
-                assigned, tuples.group_id, tuples.counterfeit, public, self.contract.principle.m
-            )
 
     def _assign(self, people: pl.DataFrame) -> Assignment[A]:
         """Divide people, plan on counts, and choose who comes to which bucket."""

@@ -44,6 +44,8 @@ def publish_groups(
     secret: bytes,
     before: pl.DataFrame | None = None,
     companions: pl.DataFrame | None = None,
+    *,
+    keeps_rows_apart: bool = False,
 ) -> Tuples:
     """Group the tuples of each bucket, and publish the groups in the contract's format.
 
@@ -53,7 +55,8 @@ def publish_groups(
 
     `codes` are everybody's quasi-identifiers as codes (`encode_columns`); `secret` are 32 bytes that stay the
     same throughout a series; `before` are the groups that may stay (`together`), and `companions` who
-    stays together in buckets that have a value several times (`stay_together`).
+    stays together in buckets that have a value several times (`stay_together`). With `keeps_rows_apart`, no
+    group has two rows of one person.
 
     References
     ----------
@@ -106,7 +109,7 @@ def publish_groups(
         counterfeit[anew],
     )
     group[anew] = made + group.max(initial=APART) + 1
-    if contract.rows == "several":
+    if keeps_rows_apart:
         person = persons_of(names).rank("dense").cast(pl.Int64).to_numpy()
         whose = np.where(counterfeit, -1, person)
         group = keep_rows_apart(group, bucket, value, whose, shares, ranks)

@@ -15,6 +15,7 @@ from republish.anonymize.buckets.counts import Plan
 from republish.anonymize.buckets.divide import UNDECIDED, Division, divide_people
 from republish.anonymize.buckets.figures import BucketFigures
 from republish.anonymize.buckets.further import plan_weighed
+from republish.anonymize.buckets.public_values import refuse_lone_values
 from republish.anonymize.buckets.release import BucketRelease, Tuples
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Contract
@@ -84,7 +85,8 @@ def release(
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, sections 3.3 and 4.
     """
-    return _Release(people, contract, state, number, draw).candidate()
+    of_a_table = _ReleaseOfRows if has_several_rows(contract) else _Release
+    return of_a_table(people, contract, state, number, draw).candidate()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +100,8 @@ class _Planned(Planned):
 
 
 class _Release(BucketRelease[MInvariance, _Planned]):
+    keeps_rows_apart = False
+
     def plan(
         self, people: pl.DataFrame, values: pl.Series, division: Division, on_ineligible: str | None = None
     ) -> _Planned:
@@ -118,12 +122,58 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         )
         return _Planned(plan=plan, regional=regional, codes=codes, apart=None)
 
+    def _whole_groups(self, division: Division) -> WholeGroups:
+        """A plan of arrivals in whole groups. Values that nobody but a changed person has are not public."""
+        apart = np.zeros(self.memory.buckets.height, bool)
+        if (kept := self.state.tables.get(APART)) is not None:
+            apart[kept["bucket_id"].to_numpy()] = True
+        public = division.counts.free > 0
+        public[division.counts.signatures.value] = True
+        if self.contract.sensitive.values is not None:
+            public[:] = True
+        counted = counted_in(self.contract)
+        return plan_whole_groups(division.counts, self.contract.principle.m, apart, public, counted)
+
+    @cached_property
+    def _grouping(self) -> pl.DataFrame:
+        return self.state.tables.get(GROUPING, pl.DataFrame({"key": [self.draw("grouping").bytes(32)]}))
+
+    def publish(self, assigned: Assignment[_Planned]) -> Tuples:
+        secret, tables = self._grouping["key"].item(), self.state.tables
+        before, companions = tables.get(TOGETHER), tables.get(COMPANIONS)
+        return publish_groups(
+            assigned,
+            assigned.planned.codes,
+            self.contract,
+            secret,
+            before,
+            companions,
+            keeps_rows_apart=self.keeps_rows_apart,
+        )
+
+    def remember(
+        self, everybody: Division, assigned: Assignment[_Planned], in_use: pl.DataFrame, tuples: Tuples
+    ) -> tuple[dict[str, pl.DataFrame], BucketFigures]:
+        tables, plan, apart = dict(tuples.remembered), assigned.planned.plan, assigned.planned.apart
+        tables[GROUPING] = self._grouping
+        if apart is not None:
+            tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
+            people = int(apart[assigned.bucket].sum())
+            return tables, WholeGroupFigures.counted(everybody, plan, in_use, apart=people)
+        return tables, BucketFigures.counted(everybody, plan, in_use)
+
+
+class _ReleaseOfRows(_Release):
+    """A release of people who have several rows: a person's rows of one value are a unit (`units`)."""
+
+    keeps_rows_apart = True
+
     def _assign(self, people: pl.DataFrame) -> Assignment[_Planned]:
-        if not has_several_rows(self.contract):
-            return super()._assign(people)
         principle = self.contract.principle
         assert principle.values_per_person is not None  # a contract with several rows has it
-        values, value, division = divide_people(people, self.contract, self.memory, self.number)
+        values, value, division = divide_people(
+            people, self.contract, self.memory, self.number, is_changed=False
+        )
         ranks = keyed_ranks(people[PSEUDONYM], self.draw("assign"))
         known = self._units_so_far(people, division)
         known = known.with_columns(pl.Series(VALUE, positions(known[VALUE], values)))
@@ -150,41 +200,17 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         was_there = rows[PSEUDONYM].is_in(last[PSEUDONYM].implode())
         return units_of(rows.filter(was_there), bucket[was_there.to_numpy()])
 
-    def _whole_groups(self, division: Division) -> WholeGroups:
-        """A plan of arrivals in whole groups. Values that nobody but a changed person has are not public."""
-        apart = np.zeros(self.memory.buckets.height, bool)
-        if (kept := self.state.tables.get(APART)) is not None:
-            apart[kept["bucket_id"].to_numpy()] = True
-        public = division.counts.free > 0
-        public[division.counts.signatures.value] = True
-        if self.contract.sensitive.values is not None:
-            public[:] = True
-        counted = counted_in(self.contract)
-        return plan_whole_groups(division.counts, self.contract.principle.m, apart, public, counted)
-
-    @cached_property
-    def _grouping(self) -> pl.DataFrame:
-        return self.state.tables.get(GROUPING, pl.DataFrame({"key": [self.draw("grouping").bytes(32)]}))
-
-    def publish(self, assigned: Assignment[_Planned]) -> Tuples:
-        secret, tables = self._grouping["key"].item(), self.state.tables
-        before, companions = tables.get(TOGETHER), tables.get(COMPANIONS)
-        return publish_groups(assigned, assigned.planned.codes, self.contract, secret, before, companions)
+    def _check_public(self, assigned: Assignment[_Planned], tuples: Tuples, public: Bools) -> None:
+        super()._check_public(assigned, tuples, public)
+        refuse_lone_values(assigned, tuples.group_id, tuples.counterfeit, public, self.contract.principle.m)
 
     def remember(
         self, everybody: Division, assigned: Assignment[_Planned], in_use: pl.DataFrame, tuples: Tuples
     ) -> tuple[dict[str, pl.DataFrame], BucketFigures]:
-        tables, plan, apart = dict(tuples.remembered), assigned.planned.plan, assigned.planned.apart
-        tables[GROUPING] = self._grouping
-        if has_several_rows(self.contract):
-            today = units_of(assigned.hosted, assigned.bucket[assigned.is_hosted])
-            before = self.state.tables.get(UNITS, today.clear())
-            tables[UNITS] = pl.concat([before, today]).unique().sort(today.columns)
-        if apart is not None:
-            tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
-            people = int(apart[assigned.bucket].sum())
-            return tables, WholeGroupFigures.counted(everybody, plan, in_use, apart=people)
-        return tables, BucketFigures.counted(everybody, plan, in_use)
+        tables, figures = super().remember(everybody, assigned, in_use, tuples)
+        today = units_of(assigned.hosted, assigned.bucket[assigned.is_hosted])
+        before = self.state.tables.get(UNITS, today.clear())
+        return {**tables, UNITS: pl.concat([before, today]).unique().sort(today.columns)}, figures
 
 
 def _nearby(

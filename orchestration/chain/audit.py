@@ -15,7 +15,7 @@ import polars as pl
 from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.columns import PSEUDONYM, VALUE
 from republish.anonymize.contract import Product
-from republish.anonymize.errors import AuditFailed
+from republish.anonymize.errors import AT_FAULT, AuditFailed
 from republish.anonymize.figures import Figures
 from republish.anonymize.people.persons import joined_by_names
 from republish.anonymize.people.rows import as_counted
@@ -201,7 +201,8 @@ def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:
     """Raise AuditFailed if any promise is broken, naming each and how often."""
     broken = [f"{verdict.promise}: {' '.join(verdict.broken)}" for verdict in verdicts if not verdict.passed]
     if broken:
-        raise AuditFailed(f"{name}: the audit failed, nothing is published. {'; '.join(broken)}", verdicts)
+        found = "; ".join(broken).removesuffix(".")
+        raise AuditFailed(f"{name}: the audit failed, nothing is published. {found}. {AT_FAULT}", verdicts)
 
 
 def _naming_promises(verdict: Verdict, findings: pl.DataFrame) -> Verdict:

@@ -15,6 +15,7 @@ from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.contract import Product
 from republish.anonymize.contract.expected import expected_of_release
 from republish.anonymize.errors import (
+    AT_FAULT,
     AuditFailed,
     ContractError,
     NotEligible,
@@ -260,7 +261,8 @@ def _kept(attacked: Attacked, where: str) -> pl.DataFrame:
     """The attack's findings, if every promise holds."""
     findings = attacked.evidence[ATTACK]
     if broken := broken_promises(findings):
-        raise AuditFailed(f"{where}: the audit failed, and there is no release. {' '.join(broken)}")
+        found = " ".join(broken).removesuffix(".")
+        raise AuditFailed(f"{where}: the audit failed, and there is no release. {found}. {AT_FAULT}")
     return findings
 
 
