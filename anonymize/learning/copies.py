@@ -633,8 +633,11 @@ def _dealt(
 
 def _ranks(codes: Ints) -> Floats:
     """Where each of some codes is among them all, from 0 to 1, float64[N]; equal ones are at one place."""
-    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    found: Floats = ((np.cumsum(counts) - counts / 2) / max(1, len(codes)))[place]
+    place = codes - codes.min(initial=0)
+    if place.max(initial=0) > 4 * len(codes):  # too many to be counted one by one
+        _, place = np.unique(codes, return_inverse=True)
+    counts = np.bincount(place)
+    found: Floats = ((np.cumsum(counts) - counts / 2) / max(1, len(codes))).take(place)
     return found
 
 
