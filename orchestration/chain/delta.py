@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -290,9 +291,7 @@ def why_odd(
         ways_out.append(OWN)
     if LABELS in odd:
         ways_out.append(RELABELLED)
-    if MOVED in odd and not any(map(lasts, columns)):
-        shares = on_a_line({"moved": dict.fromkeys(columns, 1.0)})[1:-1]
-        ways_out.append(f"If they change as often in every release, write under expect: {shares}.")
+    ways_out += _if_always_so(evidence.filter(pl.col("odd") > 0))
     if not {ALIKE, EXTENDED}.isdisjoint(odd):
         listed = contract.identifiers.get(release)
         ways_out.append(NOT_LISTED.format(file=listed) if listed else SAME_PEOPLE.format(release=release))
@@ -300,6 +299,21 @@ def why_odd(
     ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
     said = "; ".join(reasons)
     return f"{said}{'' if said.endswith('?') else '.'} {' '.join(ways_out)}"
+
+
+def _if_always_so(odd: pl.DataFrame) -> Iterator[str]:
+    """What to write where as many people change in every release."""
+    columns = odd.filter(measure=MOVED)["column"].to_list()
+    if columns and not any(map(lasts, columns)):
+        shares = on_a_line({"moved": dict.fromkeys(columns, 1.0)})[1:-1]
+        yield f"If they change as often in every release, write under expect: {shares}."
+    if RENAMED not in odd["measure"]:
+        for found in odd.filter(measure="changed")["found"]:
+            share = math.ceil(found * 20) / 20
+            yield (
+                f"If as many change in every release, write under expect: changed: {share}; values that come"
+                " and go are semantics: transient."
+            )
 
 
 def _renamed(parts: Sequence[Compared]) -> pl.DataFrame | None:

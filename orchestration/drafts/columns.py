@@ -122,7 +122,7 @@ def with_labels(column: Column, labels: Mapping[str, str], reasons: Mapping[str,
 
 def _of_text(name: str, text: pl.Series) -> Column:
     present = text.drop_nulls()
-    is_word = present.str.strip_chars().str.to_lowercase().is_in(NO_VALUES)
+    is_word = is_word_for_nothing(present)
     words = tuple(sorted({word for word in present.filter(is_word).unique() if word != ""}))
     there, rows = present.filter(~is_word), len(text)
     if there.is_empty():
@@ -232,6 +232,11 @@ def _labels_or_text(name: str, text: pl.Series, rows: int, words: tuple[str, ...
 def is_no_value(word: str) -> bool:
     """Whether a word is one that programs write for no value."""
     return word.strip().lower() in NO_VALUES
+
+
+def is_word_for_nothing(text: pl.Series) -> pl.Series:
+    """bool[N]: which texts are words for no value, `n/a` say, or empty."""
+    return text.str.strip_chars().str.to_lowercase().is_in(NO_VALUES)
 
 
 def labels_of(column: Column) -> tuple[list[str], int]:

@@ -31,6 +31,8 @@ LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
 AGE = ["age", "alter"]
 AGES, DIGITS = (0, 119), (0, 9)
+SHARED = 0.01
+"""Where each digit of a column is that of such a share of rows, its intervals need no least width."""
 BORN = ["birth", "born", "dob", "geburt", "geburtsdatum", "geboren"]
 SCHEMA = "republish.schema.json"
 """The file that editors complete a contract by, beside it."""
@@ -101,7 +103,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         "# What nobody may learn of a person.",
         *_remarks(sensitive.remarks),
         f"sensitive: {flow(sensitive.keys)}",
-        *promise_lines(roles.sensitive, not_sensitive, roles, found.heights),
+        *promise_lines(roles.sensitive, not_sensitive, roles, found.heights, found.places(roles.sensitive)),
         *_left_out(roles),
     ]
     files = dict(one.file for one in (*declared, *more, sensitive) if one.file)
@@ -234,8 +236,10 @@ def _quasi_identifier(column: Column, *, product: str, release: dt.date, is_seri
     if column.kind == "number":
         is_age = has_word(column, AGE) and column.is_whole and _lie_in(column, AGES)
         domain = AGES if is_age else number_domain(column.values)
-        keys |= {"domain": list(domain), "min_width": width_of(domain)}
-        if column.is_whole and (step := step_of(column.values, domain[0])) > 1:
+        keys["domain"] = list(domain)
+        if not _are_shared(column):
+            keys["min_width"] = width_of(domain)
+        if "min_width" in keys and column.is_whole and (step := step_of(column.values, domain[0])) > 1:
             keys["min_width"] = max(2, -(-keys["min_width"] // step)) * step
             remarks.append(f"{GUESS} if all are always multiples of {step}, step: {step} helps estimates")
     elif column.kind == "date":
@@ -276,7 +280,8 @@ def _category(column: Column, product: str) -> tuple[dict[str, Any], list[str], 
         )
     if len(labels) <= LISTED:
         keys["order"] = labels
-        remarks += [] if rare else [f"{GUESS} put labels that are alike side by side"]
+        if not rare and len(labels) > 2:
+            remarks.append(f"{GUESS} put labels that are alike side by side")
     else:
         name = keys["hierarchy"] = _file_of(column, product)
         file = (name, _hierarchy(labels, is_code=column.is_code))
@@ -302,6 +307,14 @@ def _explained(column: Column) -> Iterator[str]:
 def _is_flag(column: Column) -> bool:
     """Whether a column has two digits, 0 and 1 or 1 and 2, say: no interval says anything of it."""
     return column.kind == "number" and column.is_whole and column.distinct == 2 and _lie_in(column, DIGITS)
+
+
+def _are_shared(column: Column) -> bool:
+    """Whether its values are digits, each of many rows: an end of an interval is nobody's own."""
+    if not (column.is_whole and _lie_in(column, DIGITS)):
+        return False
+    rows = column.values.value_counts()["count"]
+    return bool((rows >= max(SEVERAL, SHARED * len(column.values))).all())
 
 
 def _lie_in(column: Column, domain: tuple[int, int]) -> bool:

@@ -18,7 +18,14 @@ from republish.anonymize.columns import exactly
 from republish.anonymize.contract import QuerySource
 from republish.anonymize.contract.source import CSV, FIXED_WIDTH, TYPED
 from republish.anonymize.errors import ContractError, SnapshotError, as_data
-from republish.orchestration.drafts.columns import Column, column_of, is_no_value, together, with_labels
+from republish.orchestration.drafts.columns import (
+    Column,
+    column_of,
+    is_no_value,
+    is_word_for_nothing,
+    together,
+    with_labels,
+)
 from republish.orchestration.drafts.dates import dated_files, named_nearly_alike, schedule_of
 from republish.orchestration.drafts.dialect import dialect_of, ends_its_last_line, usual_separator
 from republish.orchestration.drafts.panel import Panel, panel_of
@@ -99,6 +106,22 @@ class FoundTable:
     def unique(self) -> tuple[str, ...]:
         """The names of columns that have another value in each row, in each file."""
         return tuple(one.name for one in self.columns if self.are_unique([one.name]))
+
+    def places(self, column: Column) -> pl.Series | None:
+        """Which of a column's values each row has, null where it has none; None if that can't be told."""
+        rows = [table[column.name] for table in self.tables.values() if column.name in table.columns]
+        given = together(rows)
+        if given is None or len(given) != column.rows:
+            return None
+        if given.dtype.is_float():
+            given = given.fill_nan(None)
+        is_there = given.is_not_null()
+        if isinstance(given.dtype, pl.String | pl.Categorical | pl.Enum):
+            text = given.cast(pl.String)
+            is_there &= ~(is_word_for_nothing(text) | text.is_in(column.no_values)).fill_null(True)
+        if is_there.sum() != len(column.values):
+            return None
+        return (is_there.cum_sum() - 1).set(~is_there, None)
 
     def are_unique(self, names: Sequence[str]) -> bool:
         """Whether columns have, together, other values in each row of each file, and none is missing."""

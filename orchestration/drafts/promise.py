@@ -46,7 +46,11 @@ def is_in_bins(column: Column) -> bool:
 
 
 def promise_lines(
-    column: Column, not_sensitive: tuple[str, ...], roles: Roles, heights: Sequence[int]
+    column: Column,
+    not_sensitive: tuple[str, ...],
+    roles: Roles,
+    heights: Sequence[int],
+    places: pl.Series | None,
 ) -> Iterator[str]:
     """The first principle that there is, with an m that all snapshots bear, if any; and what is expected.
 
@@ -58,17 +62,19 @@ def promise_lines(
         Its values that may be known of a person.
     heights
         The rows of each snapshot.
+    places
+        Which of the column's values each row has, null where it has none; None if that is not known.
     """
     values, has_several = column.values.cast(pl.String), roles.has_several
     if is_in_bins(column):
         edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
         values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
-    shown = (column, *roles.persons)  # of which a later file may lack one
-    is_by_row = {one.missing for one in shown} == {0} and len({one.rows for one in shown}) == 1
-    is_by_row = is_by_row and not column.bounds
-    if has_several and is_by_row:
-        values = _shown(values, roles)
-    people = _people(values, roles, heights) if is_by_row and not has_several else None
+    people = None
+    is_by_row = all(not one.missing and one.rows == column.rows for one in roles.persons)  # in each file
+    if places is not None and is_by_row and not column.bounds:
+        of_rows = values.gather(places)
+        values = _shown(of_rows, roles) if has_several else values
+        people = None if has_several else _people(of_rows, roles, heights)
     whole = _most_frequent(values, not_sensitive)
     by_snapshot = [whole] if people is None else [whole, *_of_each(people, not_sensitive)]
     worst = max(by_snapshot, key=lambda one: one.share)
@@ -105,12 +111,12 @@ def promise_lines(
 
 
 def _people(values: pl.Series, roles: Roles, heights: Sequence[int]) -> pl.DataFrame | None:
-    """`snapshot`, `who`, `value`: each row of all snapshots, in their order; None if they are not in rows."""
+    """`snapshot`, `who`, `value`: each row of all snapshots that has one; None if they are not in rows."""
     if sum(heights) != len(values):
         return None
     who = pl.DataFrame([one.values.alias(f"{at}") for at, one in enumerate(roles.persons)])
     at = pl.Series("snapshot", range(len(heights))).repeat_by(pl.Series(heights)).explode()
-    return pl.DataFrame([at, who.to_struct("who"), values.alias("value")])
+    return pl.DataFrame([at, who.to_struct("who"), values.alias("value")]).drop_nulls("value")
 
 
 def _of_each(people: pl.DataFrame, not_sensitive: tuple[str, ...]) -> list[_Frequent]:
@@ -140,7 +146,7 @@ def _shown(values: pl.Series, roles: Roles) -> pl.Series:
     person = [f"{at}" for at in range(len(roles.persons))]
     named = (one.values.alias(name) for name, one in zip(person, roles.persons, strict=True))
     lots = pl.Series("lot", rows_drawn(len(values), len(values)))
-    rows = pl.DataFrame([values.alias("value"), lots, *named])
+    rows = pl.DataFrame([values.alias("value"), lots, *named]).drop_nulls("value")
     held = rows.group_by(exactly(*person, "value")).agg(pl.col("lot").min(), rows=pl.len())
     held = held.filter(pl.col("lot").rank().over(person) < SIGNATURES)
     return held.select(pl.col("value").repeat_by("rows").explode()).to_series()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -18,6 +19,8 @@ OUTSIDE = "outside all bins"
 """Stands for a number that is in no bin."""
 HIERARCHY = "the hierarchy, with a line for each"
 """Where labels are listed, and not in the contract itself."""
+WITH_DECIMALS = r"^-?[0-9]+\.0$"
+"""A whole number as it is written in a column of numbers that may be missing."""
 SPELT = "differ from another identifier by spaces, capital letters or signs that nobody sees alone"
 """What is said of identifiers, where people have several rows, that are one person's."""
 
@@ -100,7 +103,8 @@ def _attribute(column: str, attribute: QuasiIdentifier, role: str) -> DeclaredCo
         domain = f"{len(labels)} labels"
         inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the others have it
         listed = "order" if attribute.order else HIERARCHY
-        return declared("text", _as_label, inside=inside, domain=domain, labels=labels, listed=listed)
+        as_label = partial(_as_label, labels=labels)
+        return declared("text", as_label, inside=inside, domain=domain, labels=labels, listed=listed)
     if isinstance(attribute, DateAttribute):
         kind, convert = "dates (YYYY-MM-DD, or as declared)", _as_date
     elif attribute.discrete:
@@ -128,7 +132,8 @@ def _sensitive(column: str, sensitive: Sensitive) -> DeclaredColumn:
     elif isinstance(values[0], int):
         kind, convert, dtype = "whole numbers", _as_whole_number, pl.Int64()
     else:
-        kind, convert, dtype = "text", partial(_as_label_of_level, labels=sensitive.labels), pl.String()
+        kind, dtype = "text", pl.String()
+        convert = partial(_as_label_of_level, labels=values, above=sensitive.labels)
     written = "number" if dtype == pl.Int64 else ""
     named, listed = tuple(value for value in values if isinstance(value, str)), "values"
     if sensitive.hierarchy:  # what is outside of it is compared with what is in the source, below the level
@@ -178,10 +183,19 @@ def _as_text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
     return None if found is None else found.cast(pl.String)
 
 
-def _as_label(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
-    """Text, and dates, whole numbers, decimals and truth values as they are written."""
+def _as_label(values: pl.Expr, dtype: pl.DataType, labels: Sequence[str]) -> pl.Expr | None:
+    """Text, and dates, whole numbers, decimals and truth values as they are written.
+
+    Where some values are missing, programs write the whole numbers of a column with decimals, as 1.0. They
+    are read without, if no label has them, and all that are there do.
+    """
     if is_text(dtype):
-        return values
+        if any(re.fullmatch(WITH_DECIMALS, label, re.ASCII) for label in labels):
+            return values
+        is_whole = values.str.contains(WITH_DECIMALS).all()
+        return pl.when(is_whole).then(values.str.strip_suffix(".0")).otherwise(values)
+    if dtype.is_float():
+        return _as_text(values, dtype)
     if dtype.is_temporal():
         date = _as_date(values, dtype)
         return None if date is None else date.dt.to_string("%Y-%m-%d")
@@ -189,10 +203,12 @@ def _as_label(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
     return values.cast(pl.String) if is_written else None
 
 
-def _as_label_of_level(values: pl.Expr, dtype: pl.DataType, labels: Mapping[str, str]) -> pl.Expr | None:
+def _as_label_of_level(
+    values: pl.Expr, dtype: pl.DataType, labels: Sequence[str], above: Mapping[str, str]
+) -> pl.Expr | None:
     """Labels, and in place of the values below one the label: a source may have either, I10 beside I10.9."""
-    own = _as_label(values, dtype)
-    return own if own is None or not labels else own.replace(labels)
+    own = _as_label(values, dtype, [*labels, *above])
+    return own if own is None or not above else own.replace(above)
 
 
 def _as_whole_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:

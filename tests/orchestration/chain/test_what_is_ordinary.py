@@ -244,6 +244,22 @@ def test_a_recoding_is_refused_and_says_how_to_name_it(undeclared):
 
 
 @pytest.mark.slow("takes more than a second")
+def test_many_changes_are_refused_and_say_what_to_expect_if_they_are_usual(undeclared):
+    hospital, home = undeclared
+    snapshot = hospital.snapshot(SECOND)
+    changed = pl.col("disease").shuffle(seed=1).over(pl.int_range(pl.len()) % 3 == 0)
+    hospital.deliver(SECOND, snapshot.with_columns(disease=changed))
+    message, code = refused(hospital, home, SnapshotError, release=SECOND)
+    said = (
+        r"If as many change in every release, write under expect: changed: (0\.\d+); values that come and go"
+    )
+    assert code == 2
+    share = float(re.search(said, message)[1])
+    found = float(re.search(r"([\d.]+)% of the people in both snapshots have another", message)[1]) / 100
+    assert 0 <= share - found < 0.05
+
+
+@pytest.mark.slow("takes more than a second")
 def test_a_value_that_looks_renamed_is_refused_with_the_line_that_declares_it(undeclared):
     """The share of people who changed is ordinary, and everybody who changed would be given away."""
     hospital, home = undeclared

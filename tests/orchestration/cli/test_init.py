@@ -865,6 +865,41 @@ def test_a_draft_expects_as_many_changes_as_there_are(republish, tmp_path):
     assert "expect" not in text
 
 
+def test_a_draft_promises_the_same_where_few_rows_have_no_value(republish, tmp_path):
+    """One of them does not hide how many people have another value, and which newcomers there are."""
+    first = [*ill(range(200), *ILL), ("0900", "")]
+    changed = waves(tmp_path, first, ill(range(200), *ILL[4:], *ILL[:4]))
+    contract, text = drafted(republish, changed)
+    assert contract.expect.changed == 1.0
+    assert "1 of 401 rows have no value: these people are left out" in text
+    (tmp_path / "new").mkdir()
+    newcomers = [first, ill(range(200), *ILL) + ill(range(200, 240), "flu")]
+    contract, _ = drafted(republish, waves(tmp_path / "new", *newcomers))
+    assert (contract.principle.m, contract.principle.on_ineligible) == (2, "wait")
+
+
+def test_labels_that_a_program_wrote_with_decimals_are_drafted_and_read_alike(republish, tmp_path):
+    """Whole numbers of a column in which some are missing are written as 0.0 and 1.0."""
+    rows = [f"p{at:03},{20 + at % 37},{('0.0', '1.0', '')[at % 3]},{ILL[at % 8]}" for at in range(240)]
+    text = "\n".join(["person,age,married,ill", *rows, ""])
+    (tmp_path / "members-2024-01-01.csv").write_text(text)
+    (tmp_path / "members-2025-01-01.csv").write_text(text.replace("0.0,", "0,").replace("1.0,", "1,"))
+    assert republish("init", tmp_path, "--yes", "--out", tmp_path / "draft.yaml")[0] == 0
+    assert 'order: ["0", "1"], missing: publish' in (tmp_path / "draft.yaml").read_text()
+    code, said, _ = republish("validate", "--all", tmp_path / "draft.yaml", "--home", tmp_path / "home")
+    assert code == 0
+    assert "  all snapshots that are there would be released (2)" in said
+
+
+def test_digits_of_many_rows_need_no_least_width(republish, tmp_path):
+    """Nobody is known by the end of an interval where hundreds of people have it."""
+    rows = [f"p{at:03},{20 + at % 37},{1 + at // 11 % 4},{ILL[at % 8]}" for at in range(240)]
+    (tmp_path / "members-2024-01-01.csv").write_text("\n".join(["person,age,race,ill", *rows, ""]))
+    contract, _ = drafted(republish, tmp_path)
+    widths = {one.name: one.min_width for one in contract.quasi_identifiers}
+    assert widths == {"age": 2, "race": 0}
+
+
 def test_two_digits_are_a_category(republish, tmp_path):
     """No interval says anything of 0 and 1, and none between them is anybody's."""
     contract, _ = drafted(republish, waves(tmp_path, ill(range(200), *ILL)))

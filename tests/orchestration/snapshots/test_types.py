@@ -12,8 +12,10 @@ import pyarrow.parquet
 import pytest
 from polars.testing import assert_frame_equal
 
+from republish.anonymize.contract import CategoryAttribute, Schema
 from republish.anonymize.errors import SnapshotError
 from republish.orchestration.contracts.contract_file import load_contract
+from republish.orchestration.snapshots.columns import columns_of
 from tests.pieces import read_in_pieces
 from tests.sources import read_snapshot
 from tests.versioned import write_delta, write_iceberg
@@ -89,6 +91,7 @@ COLUMNS = [
     Column("code", ("1", "2", "1"), pa.int8(), "UTINYINT", "SMALLINT"),
     Column("code_decimal", ("1", "2", "1"), pa.decimal128(5, 0), "HUGEINT", "NUMERIC(5)"),
     Column("dose", ("0.50", "1.00", "0.50"), pa.decimal128(5, 2), "DECIMAL(5, 2)", "NUMERIC(5, 2)"),
+    Column("code_double", ("1", "2", "1"), pa.float64(), "DOUBLE", "DOUBLE PRECISION"),
     Column("flag", ("true", "false", "true"), pa.bool_(), "BOOLEAN", "BOOLEAN"),
 ]
 CONTRACT = """\
@@ -284,3 +287,22 @@ def test_infinity_is_no_date(read, postgresql, dtype):
     query = query.replace("_day || ' 00:00:00+00'", "_day")
     with pytest.raises(SnapshotError, match="day: 1 of 3 rows"):
         read(f'{{dsn: "{postgresql}", query: "{query}"}}', [column])
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "read"),
+    [
+        (["1", "2"], ["1.0", "2.0", None], ["1", "2", None]),
+        (["-1", "2"], ["-1.0", "2.0", None], ["-1", "2", None]),
+        (["250", "250.0"], ["250.0", "250.0", None], ["250.0", "250.0", None]),
+        (["250", "251"], ["250.0", "251", None], ["250.0", "251", None]),
+        (["1", "2"], ["1.00", "2.00", None], ["1.00", "2.00", None]),
+    ],
+)
+def test_labels_are_read_without_decimals_where_all_have_some_and_none_is_declared_so(labels, given, read):
+    """A code and the same one with a zero behind a point may mean two things; a column of them does not."""
+    attribute = CategoryAttribute(name="code", kind="category", order=labels)
+    schema = Schema(identifier="who", quasi_identifiers=[attribute], sensitive={"name": "ill"})
+    column = next(one for one in columns_of(schema) if one.name == "code")
+    found = pl.DataFrame({column.column: given}).select(column.converted(pl.String()))
+    assert found.to_series().to_list() == read
