@@ -360,6 +360,9 @@ def _sensitive(
             f"{GUESS} {name} has the {len(labels):,} values that are here. Put all that there can be into it,"
             " the whole list of codes, say: one that is added when somebody first has it says who has it"
         )
+    elif column.is_whole:  # which are read alike, whether a program wrote them as 1 or as 1.0
+        keys["values"] = sorted({*column.values, *map(int, not_sensitive)})
+        remarks.append(f"{GUESS} these values are here. List all that there can be")
     elif column.kind == "category" and column.labels:
         keys["values"] = [*dict.fromkeys((*labels_of(column)[0], *not_sensitive))]
     remarks += _explained(column)
