@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate, groupby
+
 import numpy as np
 import polars as pl
 
 from republish.anonymize.attack.coverage import holds
 from republish.anonymize.attack.figures import EndFigures
-from republish.anonymize.attack.finding import AttackResult, one
+from republish.anonymize.attack.finding import AttackResult, Count, one
 from republish.anonymize.attack.input import AttackInput, carried
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.columns import VALUE
-from republish.anonymize.contract import QuasiIdentifier
+from republish.anonymize.contract import CategoryAttribute, QuasiIdentifier
 from republish.anonymize.people.codes import code_domain, encode
 
 
@@ -55,12 +58,16 @@ def attack_widths(seen: AttackInput) -> AttackResult:
     A width is the number of values covered (whole numbers, days, labels) or a length (fractions). The table
     has `column`, `min_width`, `groups`, `narrower`, `mean_width`, `off_grid` (ends that are within a cell of
     `min_width`); there is none without intervals.
+
+    Broken is every interval that is too narrow, and every end that cuts a cell of a hierarchy: releases with
+    such cells all keep to them. Ends on the grid are judged by the table alone, for releases of versions
+    below 0.5 have others.
     """
     ends = [f"{column}_{end}" for column, _ in seen.schema.attributes() for end in ("low", "high")]
     if not set(ends) <= set(seen.main.columns):
         return AttackResult()
     groups = seen.published.boxes
-    rows, number, lone_ends = [], 0, 0
+    rows, number, lone_ends, looked_at, broken = [], 0, 0, 0, 0
     for column, attribute in seen.schema.attributes():
         coded = groups.select(pl.col(f"{column}_{end}").alias(end) for end in ("low", "high"))
         coded = coded.drop_nulls()
@@ -70,24 +77,32 @@ def attack_widths(seen: AttackInput) -> AttackResult:
             (width < attribute.min_width).sum().alias("narrower"), width.mean().alias("mean")
         ).row(0)
         free = [coded.filter(~_is_on_grid(end, attribute)).select(value=end) for end in ("low", "high")]
-        off_grid = sum(map(len, free)) if attribute.min_width > int(attribute.discrete) else 0
+        has_width = attribute.min_width > int(attribute.discrete)
+        off_grid = sum(map(len, free)) if has_width else 0
+        looked_at += coded.height if has_width else 0
+        broken += narrower + (off_grid if getattr(attribute, "cells", None) is not None else 0)
         rows.append((attribute.name, float(attribute.min_width), groups.height, narrower, mean, off_grid))
         lone = seen.known.group_by(value=column).len("people").filter(pl.col("people") == 1)
         lone_ends += len(pl.concat(free).join(lone, on="value", how="semi"))
     schema = {"column": pl.String, "min_width": pl.Float64, "groups": pl.Int64, "narrower": pl.Int64}
     schema |= {"mean_width": pl.Float64, "off_grid": pl.Int64}
     table = pl.DataFrame(rows, schema=schema, orient="row")
-    return AttackResult(figures=EndFigures(number, lone_ends), table=table)
+    counts = {"": Count(looked_at, broken)} if looked_at else {}
+    return AttackResult(counts, EndFigures(number, lone_ends), table)
 
 
 def _is_on_grid(end: str, attribute: QuasiIdentifier) -> pl.Expr:
     """Whether a cell of `min_width`, counted from the domain's lower end, ends there; a rounding error apart.
 
-    Cells of one value end at values themselves, and count as no grid.
+    Cells of one value end at values themselves, and count as no grid. Those of a hierarchy are found here
+    anew, from its groups.
     """
     lowest, highest = code_domain(attribute)
     if attribute.min_width <= int(attribute.discrete):
         return pl.lit(value=False)
+    if isinstance(attribute, CategoryAttribute) and attribute.hierarchy and not attribute.ends_on_grid:
+        lines = pl.Series(_ends_of_groups(attribute.hierarchy, attribute.min_width), dtype=pl.Int64)
+        return (pl.col(end) + int(end == "high")).is_in(lines.implode())
     if attribute.discrete:  # by a remainder: polars rounds quotients, so that 3 * 50,000 / 50,000 is above 3
         is_line = (pl.col(end) + int(end == "high") - lowest) % attribute.min_width == 0
     else:
@@ -96,6 +111,41 @@ def _is_on_grid(end: str, attribute: QuasiIdentifier) -> pl.Expr:
         error = 2e-15 * max(abs(lowest), abs(highest)) / attribute.min_width
         is_line = (cells - cells.round()).abs() <= error * (cells + 1)
     return is_line | (pl.col(end) == highest) if end == "high" else is_line
+
+
+def _ends_of_groups(paths: Sequence[Sequence[str]], fewest: int) -> list[int]:
+    """The leaves at which intervals may begin or be over: level by level, from single leaves up."""
+    sizes = [1] * len(paths)
+    for level in range(1, len(paths[0])):
+        parts, whole = iter(sizes), list[int]()
+        for _, leaves in groupby(path[level] for path in paths):
+            missing, own = sum(1 for _ in leaves), list[int]()
+            while missing:
+                own.append(next(parts))
+                missing -= own[-1]
+            whole += _together(own, fewest)
+        sizes = whole
+    return [0, *accumulate(sizes)]
+
+
+def _together(sizes: Sequence[int], fewest: int) -> list[int]:
+    """Parts of a group, so that each one has enough leaves, or the group is one part.
+
+    Small ones are joined with small ones after them; what is too small still, with the part before.
+    """
+    if sum(sizes) < fewest:
+        return [sum(sizes)]
+    found, small = list[int](), 0
+    for size in sizes:
+        if size >= fewest and found:
+            found[-1] += small
+            small = 0
+        small += size
+        if small >= fewest:
+            found.append(small)
+            small = 0
+    found[-1] += small
+    return found
 
 
 def _by_column(seen: AttackInput) -> pl.DataFrame:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import polars as pl
-from pydantic import Field, StrictInt, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, StrictInt, ValidationInfo, field_validator, model_validator
 
-from republish.anonymize.contract.hierarchy import Paths, read_hierarchy
+from republish.anonymize.contract.hierarchy import Paths, cells_of, read_hierarchy
 from republish.anonymize.contract.hierarchy_rules import are_dates
 from republish.anonymize.contract.scalars import (
     MISSING,
@@ -114,12 +114,37 @@ class CategoryAttribute(ColumnOfPeople):
     """One path `leaf, parent, …, root` per label, here or in a file, or a rule; the tree's leaves from left
     to right are the order."""
     min_width: StrictInt = 0
-    """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
+    """The narrowest interval that may be published: whole numbers, days or labels covered, or a length. With
+    a hierarchy, intervals end where its groups of so many labels do."""
     renamed: dict[Label, Label] = Field(default_factory=dict, exclude_if=lambda renamed: not renamed)
     """What the source calls a label by now: from the series' own name of it to the source's."""
+    _of_grid: bool = PrivateAttr(default=False)
 
     discrete = property(lambda _: True)
     dtype = property(lambda _: pl.String())
+
+    @property
+    def cells(self) -> tuple[int, ...] | None:
+        """The first code of each cell that intervals are made of, so that they end where groups of labels do.
+
+        None where intervals end on the grid of `min_width`, as those of numbers do: without a hierarchy, or
+        if its groups end there themselves, or in a series that was begun so (`on_grid`).
+        """
+        if self.hierarchy is None or self.min_width <= 1 or self._of_grid:
+            return None
+        cells = cells_of(self.hierarchy, self.min_width)
+        return None if cells == grid_of_labels(len(self.hierarchy), self.min_width) else cells
+
+    @property
+    def ends_on_grid(self) -> bool:
+        """Whether it is of a series whose intervals end on the grid, whatever its hierarchy (`on_grid`)."""
+        return self._of_grid
+
+    def on_grid(self) -> Self:
+        """Itself, with intervals that end on the grid, as versions below 1.0 published them."""
+        found = self.model_copy()
+        found._of_grid = True  # noqa: SLF001 - of its own class
+        return found
 
     @property
     def written(self) -> str:
@@ -245,6 +270,11 @@ class NumberColumn(NumberAttribute):
 
 
 Column = Annotated[CategoryColumn | NumberColumn, Field(discriminator="kind")]
+
+
+def grid_of_labels(labels: int, width: int) -> tuple[int, ...]:
+    """The first code of each cell of the grid of `min_width`; the last cell takes what is left over."""
+    return tuple(width * cell for cell in range(max(1, labels // width)))
 
 
 def _refuse_min_width(min_width: Width) -> Width:

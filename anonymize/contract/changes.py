@@ -8,13 +8,13 @@ has to accept it by name for one release. It needs a *new series* if promises ma
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from republish.anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
+from republish.anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier, grid_of_labels
 from republish.anonymize.contract.expected import MEASURES
-from republish.anonymize.contract.hierarchy import labels_at
+from republish.anonymize.contract.hierarchy import cells_of, labels_at
 from republish.anonymize.contract.product import Product, without_words
 from republish.anonymize.contract.scalars import MISSING, shown
 from republish.anonymize.contract.schema import Schema, Table
@@ -23,6 +23,8 @@ from republish.anonymize.contract.sensitive import Sensitive
 Verdict = Literal["safe", "consent", "new series"]
 FEW = 10
 """A list of values that grows by fewer says that somebody has one of them."""
+CELLS = "cells"
+"""Beside a category as it was declared: the first code of each cell, unless these are of the grid."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +41,42 @@ class Change:
 
 
 def declared_columns(table: Table) -> dict[str, Any]:
-    """The columns that a contract declares, as JSON: what `column_changes` compares with later."""
-    return without_words(table.model_dump(mode="json", include={"quasi_identifiers", "sensitive", "columns"}))
+    """The columns that a contract declares, as JSON: what `column_changes` compares with later.
+
+    Beside a hierarchy whose groups intervals end at, it has its `cells`.
+    """
+    told = without_words(table.model_dump(mode="json", include={"quasi_identifiers", "sensitive", "columns"}))
+    for (_, one), its in zip(table.attributes(), told.get("quasi_identifiers", ()), strict=False):
+        if isinstance(one, CategoryAttribute) and one.cells is not None:
+            its[CELLS] = list(one.cells)
+    return told
+
+
+def begun_on_grid(before: Mapping[str, Any] | None, qi: QuasiIdentifier) -> bool:
+    """Whether a series has intervals of a category end on the grid, and its hierarchy's groups end elsewhere.
+
+    So it is in series that versions below 1.0 have begun. They go on so: intervals of two kinds overlap in
+    fewer labels than `min_width`. `before` is what `declared_columns` returned for the release before.
+    """
+    if before is None or not isinstance(qi, CategoryAttribute):
+        return False
+    former = next((one for one in before.get("quasi_identifiers", ()) if one["name"] == qi.name), None)
+    if former is None or CELLS in former or not former.get("hierarchy") or former["min_width"] <= 1:
+        return False
+    paths = tuple(map(tuple, former["hierarchy"]))
+    return cells_of(paths, former["min_width"]) != grid_of_labels(len(paths), former["min_width"])
 
 
 def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
     """The words under `accept` that accept nothing, with their keys and the nearest words that there are."""
     names = [attribute.name for _, attribute in contract.attributes()]
-    parts = [f"{name}.{part}" for name in names for part in ("kind", "min_width", "order")]
+    parts = [f"{name}.{part}" for name in names for part in ("kind", "min_width", "order", "hierarchy")]
     parts += [f"{column.name}.missing" for _, column in contract.all_columns()]
     parameters = [name for name in type(contract.principle).model_fields if name != "name"]
     whole = ["columns"] if not isinstance(contract, Schema) else ["sensitive.values"]
     known = [*MEASURES, *whole, *parameters, *names, *parts]
     listed = ", ".join([*MEASURES, *whole, *parameters])
-    there = f"There are {listed}, and columns with .kind, .min_width, .missing or .order"
+    there = f"There are {listed}, and columns with .kind, .min_width, .missing, .order or .hierarchy"
     faults = []
     for release, accepted in contract.accept.items():
         for word in (word for word in accepted.what if word not in known):
@@ -117,7 +141,7 @@ def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[C
         says = f"{former['min_width']} -> {today['min_width']}"
         changes.append(Change(f"{qi.name}.min_width", says, "safe", "Intervals only become wider."))
     if isinstance(qi, CategoryAttribute):
-        return [*changes, *_label_changes(former, qi)]
+        return [*changes, *_label_changes(former, qi), *_cell_changes(former, qi)]
     for part in ("domain", "step"):
         if former.get(part) != today.get(part):
             says = f"{former.get(part, 1)} -> {today.get(part, 1)}"
@@ -156,6 +180,33 @@ def _label_changes(former: Mapping[str, Any], qi: CategoryAttribute) -> list[Cha
         why = "An interval of labels means another set than in earlier releases."
         changes.append(Change(f"{qi.name}.order", "the labels are in another order", "consent", why))
     return changes
+
+
+def _cell_changes(former: Mapping[str, Any], qi: CategoryAttribute) -> list[Change]:
+    """The change of where intervals end if labels are in other groups of the hierarchy.
+
+    Where labels are new or gone, lines move as those of a grid do, and other widths have other lines.
+    """
+    is_other = former["min_width"] != qi.min_width or qi.min_width <= 1
+    if is_other or begun_on_grid({"quasi_identifiers": [former]}, qi):
+        return []
+    before = former["order"] or [path[0] for path in former["hierarchy"]]
+    common = {*before} & {*qi.labels}
+    groups = {path[0]: tuple(path[1:]) for path in former["hierarchy"] or ()}
+    today = {path[0]: tuple(path[1:]) for path in qi.hierarchy or ()}
+    lines = former.get(CELLS) or grid_of_labels(len(before), former["min_width"])
+    own = qi.cells or grid_of_labels(len(qi.labels), qi.min_width)
+    is_moved = any(groups.get(label) != today.get(label) for label in common)
+    if not is_moved or _together(before, lines, common) == _together(qi.labels, own, common):
+        return []
+    why = "Intervals before and after overlap in fewer labels than min_width."
+    return [Change(f"{qi.name}.hierarchy", "intervals end at other labels", "consent", why)]
+
+
+def _together(labels: Sequence[str], cells: Sequence[int], common: Collection[str]) -> set[tuple[str, ...]]:
+    """The labels of each cell that are among the common ones, in alphabetical order."""
+    pairs = zip(cells, (*cells[1:], len(labels)), strict=True)
+    return {tuple(sorted({*labels[first:after]}.intersection(common))) for first, after in pairs} - {()}
 
 
 def _value_changes(

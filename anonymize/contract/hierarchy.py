@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
+from itertools import groupby
 from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
@@ -62,6 +63,60 @@ def labels_at(paths: Paths, level: int) -> dict[str, str]:
             " in the hierarchy"
         )
     return labels
+
+
+@lru_cache(maxsize=32)
+def cells_of(paths: Paths, fewest: int) -> tuple[int, ...]:
+    """The first leaf of each cell: what intervals are made of, so that they end where groups of the tree do.
+
+    A group of `fewest` leaves or more has cells of its own, whatever its level: they end where it does.
+    Within the smallest such groups, leaves are taken `fewest` at a time. Where a group has fewer, it is
+    joined with those after it in the same parent until they have enough; what is left over before a group
+    that has enough, or at the parent's end, belongs to the cell before it, and to the first one after it
+    where there is none before. So no cell has fewer leaves, unless there are no more.
+
+    Parameters
+    ----------
+    paths
+        A hierarchy's, in its order.
+    fewest
+        At least 1.
+
+    Returns
+    -------
+    tuple
+        Positions in `paths`, ascending from 0.
+
+    Examples
+    --------
+    Two regions of three and of five towns, two at a time, and an island that is too small:
+
+    >>> towns = [(str(at), "north" if at < 3 else "south", "any") for at in range(8)]
+    >>> cells_of((*towns, ("8", "island", "any")), 2)
+    (0, 3, 5)
+    >>> cells_of((*towns, ("8", "island", "any")), 4)
+    (0,)
+    """
+    return tuple(_cells(paths, len(paths[0]) - 1, 0, len(paths), fewest))
+
+
+def _cells(paths: Paths, level: int, first: int, after: int, fewest: int) -> list[int]:
+    """The first leaf of each cell of a group, whose leaves are those from `first` on and before `after`."""
+    if level == 0 or after - first < 2 * fewest:
+        return [first]
+    starts: list[int] = []
+    begin, since = first, first  # of a group in it; and of the small groups before it that are no cell yet
+    for _, leaves in groupby(paths[first:after], key=lambda path: path[level - 1]):
+        end = begin + sum(1 for _ in leaves)
+        if end - begin >= fewest:
+            own = _cells(paths, level - 1, begin, end, fewest)
+            starts += own if starts else [first, *own[1:]]
+            since = end
+        elif end - since >= fewest:
+            starts.append(since)
+            since = end
+        begin = end
+    return starts or [first]
 
 
 AS_DEEP = (

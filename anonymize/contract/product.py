@@ -393,4 +393,6 @@ class Product(Table, Generic[P_co]):
         """SHA-256 (hex) of everything that bears on privacy: columns, domains, values, principle."""
         parts = {"identifier", "rows", "row", "quasi_identifiers", "sensitive", "columns", "principle"}
         declared = without_words(self.model_dump(mode="json", include=parts))
+        cells = {one.name: getattr(one, "cells", None) for _, one in self.attributes()}
+        declared |= {f"cells of {name}": starts for name, starts in cells.items() if starts is not None}
         return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()

@@ -10,7 +10,7 @@ import polars as pl
 
 from republish.anonymize.arrays import Bools, Ints
 from republish.anonymize.columns import VALUE
-from republish.anonymize.contract import QuasiIdentifier, Schema
+from republish.anonymize.contract import CategoryAttribute, QuasiIdentifier, Schema
 from republish.anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from republish.anonymize.formats.published import GROUP, Published, stated_counterfeits
 from republish.anonymize.people.codes import code_domain, decode, encode
@@ -101,16 +101,31 @@ def published_interval(column: str, attribute: QuasiIdentifier) -> tuple[pl.Expr
 
     Ends that are null, because nobody's value is known, are missing values.
 
-    With `min_width`, an interval becomes the whole cells that it touches, however long it is, of a grid of
-    that width anchored at the domain's lower end. An end that is a person's own value gives away who is in
-    the group, and a window placed around the value itself would give the value away.
+    With `min_width`, an interval becomes the whole cells that it touches, however long it is: those of a grid
+    of that width anchored at the domain's lower end, or of a category's hierarchy (`cells_of`). An
+    end that is a person's own value gives away who is in the group, and a window placed around the value
+    itself would give the value away.
     """
     low, high = pl.col(f"{column}_low"), pl.col(f"{column}_high")
-    if attribute.min_width:
+    if isinstance(attribute, CategoryAttribute) and attribute.cells is not None:
+        low, high = _ends_of_cells(low, high, attribute.cells, len(attribute.labels))
+    elif attribute.min_width:
         low, high = _cell_low(low, attribute), _cell_high(high, attribute)
     return (
         decode(low, attribute).alias(f"{column}_low"),
         decode(high, attribute).alias(f"{column}_high"),
+    )
+
+
+def _ends_of_cells(
+    low: pl.Expr, high: pl.Expr, cells: tuple[int, ...], labels: int
+) -> tuple[pl.Expr, pl.Expr]:
+    """The first code of the cell that `low` is in, and the last one of that of `high`; null for null."""
+    lines, codes = np.array([*cells, labels]), np.arange(labels)
+    cell = np.searchsorted(lines, codes, side="right")
+    return (
+        low.replace_strict(codes, lines[cell - 1], return_dtype=pl.Int64),
+        high.replace_strict(codes, lines[cell] - 1, return_dtype=pl.Int64),
     )
 
 

@@ -18,10 +18,10 @@ MANY = 64
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of `min_width` of an attribute, and what their neighbours say of places in them."""
+    """The cells of an attribute, and what their neighbours say of places in them."""
 
-    width: float
-    """In codes."""
+    width: float | None
+    """In codes; None where they differ."""
     start: Ints
     """int64[C]: the first code of each cell; `span` codes belong to it."""
     span: Ints
@@ -37,7 +37,10 @@ class Cells:
     def moved(self, codes: Ints, of_copy: np.random.Generator, of_people: np.random.Generator) -> Ints:
         """Draw where in their cells people are, by chance that is a copy's and that is each person's."""
         last = len(self.start) - 1
-        of = np.clip((codes / self.width).astype(np.int64), 0, last)
+        if self.width is None:
+            of = np.searchsorted(self.start, codes, side="right") - 1
+        else:
+            of = np.clip((codes / self.width).astype(np.int64), 0, last)
         place = of_people.random(len(codes))
         quarters = of_copy.integers(4, size=last + 1)
         together = of_copy.random(last + 1) < self.uneven

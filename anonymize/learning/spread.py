@@ -1,8 +1,9 @@
 """How people are spread over an attribute, as the published intervals of all groups together show.
 
 Interval ends are values of people, so that somebody is at either end, unless an interval was widened to cells
-of `min_width`. Between its ends, the people of a group are spread as all people of the release are: this
-density is what fits all groups at once, found by expectation maximization from intervals alone.
+of `min_width`, or of a hierarchy. Between its ends, the people of a group are spread as all people of the
+release are: this density is what fits all groups at once, found by expectation maximization from intervals
+alone.
 
 An attribute has codes 0, 1, … in its order. Arrays of intervals have one entry for each of K groups.
 
@@ -50,7 +51,7 @@ intervals of counts that divide cells have the truth in them)."""
 
 @dataclass(frozen=True)
 class Domain:
-    """The codes that an attribute has, and the cells of `min_width` among them."""
+    """The codes that an attribute has, and the cells among them whose ends intervals are widened to."""
 
     codes: int
     is_ordered: bool = True
@@ -61,6 +62,8 @@ class Domain:
     """By how many codes rounding moves the end of a cell."""
     ends_at_cells: bool = False
     """Whether the package says that intervals end where cells do."""
+    lines: tuple[int, ...] = ()
+    """Where cells begin, and the number of codes, if they are not all of one width."""
 
 
 def intervals_of(low: Ints, high: Ints, known: Ints, people: Ints, domain: Domain) -> Intervals:
@@ -111,13 +114,16 @@ def are_cells(low: Ints, high: Ints, domain: Domain) -> bool:
 def is_widened(low: Ints, high: Ints, domain: Domain) -> Bools:
     """Which intervals end where cells do, so that nobody need be at their ends, bool[K]."""
     if domain.width is None:
-        return np.zeros(len(low), bool)
+        return np.full(len(low), are_cells(low, high, domain))
     narrow = high + 1 - low < WIDENED * domain.width
     return _is_on_grid(low, high, domain) & (narrow | are_cells(low, high, domain))
 
 
 def _is_on_grid(low: Ints, high: Ints, domain: Domain) -> Bools:
     width = domain.width
+    if domain.lines:
+        of_lines: Bools = np.isin(low, domain.lines) & np.isin(high + 1, domain.lines)
+        return of_lines
     if width is None:
         return np.zeros(len(low), bool)
     begins, ends = (
@@ -147,7 +153,10 @@ class _Ends:
     def of(cls, low: Ints, high: Ints, people: Ints, domain: Domain) -> _Ends:
         celled, widened = are_cells(low, high, domain), is_widened(low, high, domain)
         first, last = np.ones(len(low), np.int64), np.ones(len(low), np.int64)
-        if celled and domain.width is not None:
+        if celled and domain.lines:
+            span = np.diff(domain.lines)
+            first, last = (span[np.searchsorted(domain.lines, one, "right") - 1] for one in (low, high))
+        elif celled and domain.width is not None:
             cell = max(1, round(domain.width))
             left_over = round(domain.codes - max(0, domain.codes // domain.width - 1) * domain.width)
             first[:], last = cell, np.where(high == domain.codes - 1, max(1, left_over), cell)
@@ -262,12 +271,13 @@ def _cells(ends: _Ends, density: _Density, domain: Domain) -> Cells | None:
     or a slope, or by what the cell has more or less than both its neighbours. Nobody is beyond the domain.
     Labels have no neighbours.
     """
-    width = domain.width
-    assert width is not None
-    number = max(1, math.floor(domain.codes / width))
-    if number > MOST_CELLS:
-        return None
-    start = np.append(np.round(np.arange(number) * width).astype(np.int64), domain.codes)
+    start, width = np.array(domain.lines, np.int64), domain.width
+    if width is not None:
+        number = max(1, math.floor(domain.codes / width))
+        if number > MOST_CELLS:
+            return None
+        start = np.append(np.round(np.arange(number) * width).astype(np.int64), domain.codes)
+    number = len(start) - 1
     people, span = density.people(ends, start), np.maximum(1, np.diff(start))
     full = people / span
     lower, below, _, above, upper = (np.pad(full, 2)[at : at + number] for at in range(5))
@@ -284,7 +294,7 @@ def _cells(ends: _Ends, density: _Density, domain: Domain) -> Cells | None:
     rough = np.where(is_step, stepped, uneven) if domain.is_ordered else np.full(number, UNLIKE)
     usual = (rough**2 * people).sum() / max(people.sum(), 1e-300)
     return Cells(
-        float(width),
+        width and float(width),
         start=start[:-1],
         span=span,
         is_rising=above > below,

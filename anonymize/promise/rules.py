@@ -99,7 +99,9 @@ class MinimumWidths(ReleaseRule):
 
     attacked_by = on_first_call("republish.anonymize.attack.publication", "attack_widths")
     scopes = single(
-        "minimum widths", "No interval is narrower than the contract allows.", counts_people=False
+        "minimum widths",
+        "No interval is narrower than the contract allows, or ends within a cell of a hierarchy.",
+        counts_people=False,
     )
     check = Check(
         "minimum_widths",

@@ -15,7 +15,7 @@ from republish.anonymize.errors import AlreadyPublished, NotEligible, SnapshotEr
 from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.anonymize.principles import principle_of
 from republish.orchestration.chain.audit import NO_EVIDENCE, Audit, Judged, audit, refuse_broken
-from republish.orchestration.chain.changes import declared, refuse_changes
+from republish.orchestration.chain.changes import as_begun, declared, refuse_changes
 from republish.orchestration.chain.delta import EXPECTED
 from republish.orchestration.chain.merging import merge_shards
 from republish.orchestration.chain.population_overlap import refuse_same_people
@@ -57,6 +57,7 @@ def compute_candidate(series: Series, release: str) -> ReleaseRecord:
     """
     start_judge()
     with locked_for(series, release) as folder:
+        series = as_begun(series, release)
         predecessor = predecessor_of(series, release)
         present = made_from(series, release, predecessor)
         committed = series.committed(release)

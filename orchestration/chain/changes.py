@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from republish.anonymize.contract import Product
-from republish.anonymize.contract.changes import Change, column_changes, declared_columns
+from republish.anonymize.contract import CategoryAttribute, Contract, Product
+from republish.anonymize.contract.changes import Change, begun_on_grid, column_changes, declared_columns
 from republish.anonymize.errors import ContractError
 from republish.anonymize.principles import principle_of
 from republish.orchestration.contracts.contract_file import ContractFile
+from republish.orchestration.series.predecessor import predecessor_of
+from republish.orchestration.series.series import Series
 
 
 def declared(contract: Product) -> dict[str, Any]:
@@ -36,6 +39,32 @@ def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> lis
         return column_changes(columns, contract)
     former = principle.parameters.model_validate(before["principle"])
     return [*column_changes(columns, contract), *principle.parameter_changes(former, contract.principle)]
+
+
+def as_begun(series: Series, release: str) -> Series:
+    """A series with intervals that end as those of its releases do (`ending_as_begun`)."""
+    own = series.record(release) if series.is_published(release) else None
+    before = own.declared if own is not None else predecessor_of(series, release).declared
+    contract = ending_as_begun(series.contract, before)
+    if contract is series.contract:
+        return series
+    return replace(series, file=replace(series.file, contract=contract))
+
+
+def ending_as_begun(contract: Product, before: Mapping[str, Any] | None) -> Product:
+    """A contract whose intervals end on the grid where a series that versions below 1.0 have begun has them.
+
+    `before` is what `declared` returned for the release before; None before the first.
+    """
+    on_grid = {
+        one.name: one.on_grid()
+        for _, one in contract.attributes()
+        if isinstance(one, CategoryAttribute) and one.cells is not None and begun_on_grid(before, one)
+    }
+    if not on_grid or not isinstance(contract, Contract):
+        return contract
+    columns = tuple(on_grid.get(one.name, one) for one in contract.quasi_identifiers)
+    return contract.model_copy(update={"quasi_identifiers": columns})
 
 
 def describe_changes(changes: list[Change]) -> list[str]:

@@ -14,6 +14,7 @@ from republish.anonymize.errors import HomeError
 from republish.anonymize.principles import principle_of
 from republish.orchestration.catalogue.write import write_catalogues
 from republish.orchestration.chain.candidate import made_from
+from republish.orchestration.chain.changes import as_begun
 from republish.orchestration.chain.population_overlap import note_people, refuse_same_people
 from republish.orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identifiers_in
 from republish.orchestration.contracts.contract_file import ContractFile
@@ -64,6 +65,7 @@ def publish(series: Series, release: str) -> Publication:
     """
     say_step("publishing it")
     with locked_for(series, release):
+        series = as_begun(series, release)
         folder = series.published(release)
         is_new = not series.is_published(release)
         with only_one(series.home.path, "the people of its products", name=".people-lock"):

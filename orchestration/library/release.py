@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from republish.anonymize.principles import principle_of
 from republish.anonymize.promise.attacked import ReleaseAttack
 from republish.orchestration.chain.audit import ATTACK, Attacked, attack_candidate, broken_promises
 from republish.orchestration.chain.candidate import refuse_nobody, why_not_ordinary
-from republish.orchestration.chain.changes import declared, refuse_changes
+from republish.orchestration.chain.changes import declared, ending_as_begun, refuse_changes
 from republish.orchestration.chain.delta import beside_expected, changes_between, compare_people, why_odd
 from republish.orchestration.chain.publication import describe, with_texts
 from republish.orchestration.chain.shard import (
@@ -164,7 +164,10 @@ def release(
         If a promise would be broken.
     """
     as_frame(people, "people")
-    state, file, product = state or State.begin(), contract.file, contract.product
+    state = state or State.begin()
+    product = ending_as_begun(contract.product, state.declared)
+    file = replace(contract.file, contract=product)
+    contract = replace(contract, file=file)
     date = _date(date, state)
     where = f"{product.product}/{product.series} {date}"
     _refuse_what_takes_a_home(contract)

@@ -20,6 +20,7 @@ from republish.anonymize.formats.format import RELEASE, PublishedColumn
 from republish.anonymize.people.rows import as_counted, counted_in, has_several_rows
 from republish.anonymize.principles import PRINCIPLES
 from republish.orchestration.readers.datapackage.words import (
+    CELLS,
     GRID,
     OF_SEVERAL,
     SEMANTICS,
@@ -93,7 +94,7 @@ def data_package(
     stated
         The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`; and
         `files`, of which the names of tables in parts matter.
-        `lone_ends` is stated of intervals whose ends lie on the grid of `min_width`. Beside a manifest's
+        `lone_ends` is stated of intervals whose ends are those of cells of `min_width`. Beside a manifest's
         keys, `labels` of the snapshot's codes.
     types
         The type (`Int64`, `String`) of each published column that may have either, by its name.
@@ -241,7 +242,8 @@ def _values(declared: Any, kind: str) -> dict[str, Any]:
 def _attribute(declared: Any, *, of_intervals: bool) -> dict[str, Any]:
     """An attribute as the contract declares it: kind, domain or labels in order, hierarchy, minimum width.
 
-    Of intervals, it says where they end if that is where cells of the minimum width do.
+    Of intervals, it says where they end if that is where cells do, and the first label of each cell if these
+    are of a hierarchy.
     """
     told = {"name": declared.name, "kind": declared.kind}
     if isinstance(declared, CategoryAttribute):
@@ -251,7 +253,11 @@ def _attribute(declared: Any, *, of_intervals: bool) -> dict[str, Any]:
         told |= {"domain": _domain(declared)}
     told |= {"min_width": declared.min_width or None}
     told |= declared.model_dump(include={"step"})
-    told |= {"ends": GRID if of_intervals and declared.min_width > int(declared.discrete) else None}
+    cells = getattr(declared, "cells", None)
+    ends = GRID if cells is None else CELLS
+    told |= {"ends": ends if of_intervals and declared.min_width > int(declared.discrete) else None}
+    if cells is not None and of_intervals:
+        told |= {CELLS: [declared.labels[first] for first in cells]}
     told |= {"missing": None if declared.missing == "refuse" else declared.missing}
     told |= {"unit": declared.unit, "description": declared.description}
     return _without_none(told)

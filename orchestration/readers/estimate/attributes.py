@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import polars as pl
 from republish.anonymize.arrays import Floats, Ints
 from republish.anonymize.contract.scalars import MISSING, date_domain, number_domain
 from republish.anonymize.learning.spread import Domain
-from republish.orchestration.readers.datapackage.words import GRID
+from republish.orchestration.readers.datapackage.words import CELLS, GRID
 
 FRACTIONS = 1_000_000
 """A fraction is one of so many equal parts of its domain."""
@@ -59,6 +60,9 @@ class Attribute:
             labels = pl.Series(declared["labels"], dtype=pl.String)
             if labels.is_empty() or labels.n_unique() + labels.null_count() < len(labels):
                 raise ValueError("labels are none, or not different")
+            if declared.get("ends") == CELLS:
+                cells = Domain(len(labels), False, ends_at_cells=True, lines=_lines(declared[CELLS], labels))
+                return cls(cells, missing, labels)
             return cls(domain(len(labels), is_ordered=False), missing, labels)
         if declared["kind"] == "date":
             begin, end = ((one - dt.date(1970, 1, 1)).days for one in date_domain(declared["domain"]))
@@ -117,3 +121,15 @@ class Attribute:
             found = pl.Series(codes // self.step * self.step + int(self.first), dtype=pl.Int64)
             found = found.cast(pl.Int32).cast(pl.Date) if self.is_date else found
         return pl.select(pl.when(is_there).then(found)).to_series()
+
+
+def _lines(cells: Sequence[str], labels: pl.Series) -> tuple[int, ...]:
+    """The codes at which cells begin, whose first labels are given, and the number of labels.
+
+    Raises ValueError unless cells follow one another, from the first label on.
+    """
+    codes = dict(zip(labels, range(len(labels)), strict=True))
+    lines = [codes.get(label, -1) for label in cells] + [len(labels)]
+    if lines[0] or any(after <= before for before, after in pairwise(lines)):
+        raise ValueError("cells are none of the labels, or not in their order")
+    return tuple(lines)

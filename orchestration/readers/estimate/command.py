@@ -34,6 +34,8 @@ from republish.orchestration.storage.store import read_columns
 from republish.orchestration.unforeseen import named
 
 Begin = Callable[[str], None] | None
+CANT_TELL = "Can't tell: {:,} of these intervals are wider than half of all people."
+"""What is said of counts that a release says hardly anything of."""
 FIGURES = {
     *("release", "before", "people", "rows", "estimate", "change", "standard_error", "low", "high", "share"),
     "share_error",
@@ -213,9 +215,11 @@ def answer(
     finds_missing = {name for one in question.expressions for name in one.finds_missing} - {
         *(asker.kinds or ())
     }
+    undecided = said.undecided(of_changes=change)
+    cant_tell = [CANT_TELL.format(undecided)] if undecided else []
     return Answer(
         said.changes() if change else said.table(),
-        remarks(source.described, question.columns, finds_missing),
+        [*cant_tell, *remarks(source.described, question.columns, finds_missing)],
         held_back(source.described),
         any(one.of_rows for one in source.described),
     )

@@ -14,7 +14,7 @@ from republish.anonymize.contract.scalars import MISSING
 from republish.anonymize.errors import PublishedFolderError
 from republish.anonymize.formats import TAXONOMY_CUTS
 from republish.orchestration.limits import check
-from republish.orchestration.readers.datapackage.words import GRID, OF_ROWS, sensitive_columns
+from republish.orchestration.readers.datapackage.words import CELLS, GRID, OF_ROWS, sensitive_columns
 from republish.orchestration.readers.estimate.names import column_names
 from republish.orchestration.readers.estimate.published import refuse_view
 from republish.orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_tables
@@ -36,7 +36,7 @@ class Described:
     labels: Mapping[str, Sequence[str]]
     """The labels or values that a column of text may have."""
     cells: Mapping[str, str]
-    """Where cells of `min_width` are, by the column."""
+    """Where cells are, by the column."""
     held_back: int
     """How many people of the table are in no copy."""
     of_rows: bool
@@ -76,6 +76,11 @@ class Described:
                 if one.get("ends") == GRID and "domain" in one:
                     days = " days" if one["kind"] == "date" else ""
                     cells[name] = f"{one['min_width']:,g}{days} from {one['domain'][0]} on"
+                elif one.get("ends") == GRID:
+                    cells[name] = f"{one['min_width']:,} labels in their order"
+                elif one.get("ends") == CELLS:
+                    least = f"{one['min_width']:,} labels or more"
+                    cells[name] = f"{least}, which end where groups of its hierarchy do"
         except (AttributeError, LookupError, TypeError, ValueError):
             raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
         held = int(stated.get("held_back") or 0)

@@ -83,6 +83,16 @@ class Said:
         dates = {"before": self._dates(release)}
         return self._framed(release + 1, part, dates, {name: now[name], **figures})
 
+    def undecided(self, *, of_changes: bool) -> int:
+        """How many intervals of counts, or `of_changes`, are wider than half of the people there are."""
+        if not self.is_count:
+            return 0
+        values = self.values[1:] - self.values[:-1] if of_changes else self.values
+        is_there = self.is_there[1:] | self.is_there[:-1] if of_changes else self.is_there
+        release, part = np.nonzero(is_there)
+        _, _, reach = pooled_rows(values[release, part])
+        return int((2 * reach > self.people[release + of_changes] / 2).sum())
+
     def _figures(self, values: Floats, *, is_change: bool = False) -> dict[str, pl.Series | Floats]:
         """Estimates and errors of what copies say, float64[N, M], by the name of their column."""
         mean, error, reach = pooled_rows(values)

@@ -437,7 +437,7 @@ OF_THE_CONTRACT = [
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
             " changed, renamed, identifiers, extended_identifiers, alike, moved, counterfeits, guessed,"
             f" labels, own_values, free_text, sensitive.values, {', '.join(PARAMETERS)},"
-            " and columns with .kind, .min_width, .missing or .order"
+            " and columns with .kind, .min_width, .missing, .order or .hierarchy"
         ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),
