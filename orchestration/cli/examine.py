@@ -13,7 +13,12 @@ from republish.anonymize.errors import RepublishError, SnapshotError
 from republish.anonymize.people.rows import counted_in
 from republish.anonymize.principle.candidate import ReleaseFigures
 from republish.orchestration.chain.arrival import has_arrived, misnamed
-from republish.orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
+from republish.orchestration.chain.changes import (
+    contract_changes,
+    describe_changes,
+    ending_as_begun,
+    refuse_changes,
+)
 from republish.orchestration.chain.rehearsal import held_back_next, rehearsal, rehearse
 from republish.orchestration.chain.snapshot import (
     FORGOTTEN_STATED,
@@ -250,7 +255,7 @@ def _replaced(series: Series, release: str) -> str | None:
     committed = series.record(release)
     if kept is None or committed is None or not source_of(series.file, release).exists():
         return None
-    columns = declared_columns(series.contract)
+    columns = declared_columns(ending_as_begun(series.contract, committed.declared))
     if kept["columns"] != series.contract.column_names() or columns != {
         part: committed.declared.get(part) for part in columns
     }:

@@ -90,8 +90,9 @@ class Said:
         values = self.values[1:] - self.values[:-1] if of_changes else self.values
         is_there = self.is_there[1:] | self.is_there[:-1] if of_changes else self.is_there
         release, part = np.nonzero(is_there)
-        _, _, reach = pooled_rows(values[release, part])
-        return int((2 * reach > self.people[release + of_changes] / 2).sum())
+        mean, _, reach = pooled_rows(values[release, part])
+        low = mean - reach if of_changes else np.maximum(mean - reach, 0)
+        return int((mean + reach - low > self.people[release + of_changes] / 2).sum())
 
     def _figures(self, values: Floats, *, is_change: bool = False) -> dict[str, pl.Series | Floats]:
         """Estimates and errors of what copies say, float64[N, M], by the name of their column."""

@@ -12,7 +12,7 @@ from republish.anonymize.contract import CategoryAttribute
 from republish.anonymize.errors import ContractError, PublishedFolderError
 from republish.orchestration.audit.command import audit
 from republish.orchestration.contracts.contract_file import load_contract
-from republish.orchestration.readers.estimate.command import estimate
+from republish.orchestration.readers.estimate.command import Source, answer, estimate
 from republish.orchestration.series.series import Series
 from republish.orchestration.storage.home import Home
 from republish.orchestration.storage.store import write_table
@@ -93,6 +93,11 @@ def test_intervals_end_where_regions_do_and_an_audit_holds(folder, capsys):
     ):
         assert low <= people <= high, region
     assert (found["high"] - found["low"]).max() < PEOPLE / 4
+    of_towns = answer(Source.of(series.published(SECOND), 3, 1), "town = 'a0' AND age < 95", (), "count(*)")
+    assert of_towns.remarks[-1] == (
+        "town is known in cells of 3 labels or more, which end where groups of its hierarchy do: errors are"
+        " smaller where a condition divides none."
+    )
 
 
 @pytest.mark.usefixtures("only_verdicts")

@@ -126,3 +126,14 @@ def test_a_change_may_be_below_nought():
     answers = [[("F", 4)], [("F", 4)], [("F", 1)], [("F", 2)]]
     (row,) = said(*answers, releases=2).changes().rows(named=True)
     assert (row["change"], row["low"] < -3) == (-2.5, True)
+
+
+def test_counts_with_intervals_wider_than_half_of_all_people_are_counted():
+    unsure = said([("F", 1), ("M", 6)], [("F", 9), ("M", 6)])
+    assert unsure.undecided(of_changes=False) == 1
+    assert said([("F", 4), ("M", 6)], [("F", 4), ("M", 6)]).undecided(of_changes=False) == 0
+    assert said([("F", 1)], [("F", 900)], is_count=False).undecided(of_changes=False) == 0
+    # Below 0 there is nobody: an interval from -3.2 to 3.5 is one to 3.5.
+    assert said([("F", 0)], [("F", 0.3)]).undecided(of_changes=False) == 0
+    releases = [[("F", 2)], [("F", 2)], [("F", 1)], [("F", 9)]]
+    assert said(*releases, releases=2).undecided(of_changes=True) == 1
