@@ -114,8 +114,7 @@ class CategoryAttribute(ColumnOfPeople):
     """One path `leaf, parent, …, root` per label, here or in a file, or a rule; the tree's leaves from left
     to right are the order."""
     min_width: StrictInt = 0
-    """The narrowest interval that may be published: whole numbers, days or labels covered, or a length. With
-    a hierarchy, intervals end where its groups of so many labels do."""
+    """The narrowest interval that may be published: whole numbers, days or labels covered, or a length."""
     renamed: dict[Label, Label] = Field(default_factory=dict, exclude_if=lambda renamed: not renamed)
     """What the source calls a label by now: from the series' own name of it to the source's."""
     _of_grid: bool = PrivateAttr(default=False)

@@ -95,19 +95,7 @@ def _publish(series: Series, release: str, folder: Path) -> ReleaseRecord:
     refuse_same_people(series, people)  # another product may have published them since the candidate was made
     begin(series)
     note_people(series, release)
-    described = describe(
-        series.file,
-        release,
-        series.calendar.number(release),
-        committed.figures,
-        committed.attack,
-        left_out=(read_json(private / KEPT) or {}).get(LEFT_OUT_STATED, {}),
-        time_zone=ZONE if isinstance(series.contract.source_of(release), QuerySource) else None,
-        previous=sha256(series.published(previous) / MANIFEST) if previous else None,
-    )
-    tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
-    labels = (read_json(private / KEPT) or {}).get(LABELS_STATED, {})
-    files = with_texts(tables, series.contract, described, labels)
+    files, described = files_and_manifest(series, release, committed)
 
     def last(written: Path, stated: Mapping[str, Any]) -> str:
         refuse_other_bytes(series, release, written)
@@ -120,6 +108,33 @@ def _publish(series: Series, release: str, folder: Path) -> ReleaseRecord:
     public_folder(folder.parent, series.home.path)
     write_folder(folder, files, lambda written: manifest(described, written), last)
     return committed
+
+
+def files_and_manifest(
+    series: Series, release: str, committed: ReleaseRecord
+) -> tuple[dict[str, Path | str], Manifest]:
+    """What is published of a committed candidate: its files, and what the manifest states beside them.
+
+    A rehearsed release has the bytes that it would be published with. If the release before was rehearsed
+    only, no manifest is before this one's.
+    """
+    kept = read_json(series.private(release) / KEPT) or {}
+    previous = series.calendar.previous(release)
+    is_after = previous is not None and series.is_published(previous)
+    described = describe(
+        series.file,
+        release,
+        series.calendar.number(release),
+        committed.figures,
+        committed.attack,
+        left_out=kept.get(LEFT_OUT_STATED, {}),
+        time_zone=ZONE if isinstance(series.contract.source_of(release), QuerySource) else None,
+        previous=sha256(series.published(previous) / MANIFEST) if previous and is_after else None,
+    )
+    tables = {
+        name.removeprefix(CANDIDATE): series.private(release) / name for name in committed.tables(CANDIDATE)
+    }
+    return with_texts(tables, series.contract, described, kept.get(LABELS_STATED, {})), described
 
 
 def describe(

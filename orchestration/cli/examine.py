@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import polars as pl
 
@@ -19,6 +20,7 @@ from republish.orchestration.chain.changes import (
     ending_as_begun,
     refuse_changes,
 )
+from republish.orchestration.chain.expected import expected_errors
 from republish.orchestration.chain.rehearsal import held_back_next, rehearsal, rehearse
 from republish.orchestration.chain.snapshot import (
     FORGOTTEN_STATED,
@@ -30,6 +32,7 @@ from republish.orchestration.chain.snapshot import (
     look_at_snapshot,
     take_snapshot,
 )
+from republish.orchestration.cli.expecting import say_expected
 from republish.orchestration.expectations import start_judge
 from republish.orchestration.series.lock import check
 from republish.orchestration.series.predecessor import predecessor_of
@@ -48,6 +51,7 @@ from republish.orchestration.storage.scratch import scratch_folder
 from republish.orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
+Count = Callable[[Series, str, ReleaseRecord], None]
 SMALL_BATCH = 1_000
 """If fewer people wait together, this is said: of so few, the value that is too frequent is seldom known."""
 USED_AGAIN = "Give whoever has the identifier of somebody forgotten another one in the source"
@@ -55,7 +59,9 @@ FEWEST_IN_A_SHARD, PEOPLE_IN_A_SHARD, MOST_IN_A_SHARD = 1_000_000, 2_000_000, 5_
 """People of a shard: fewer lengthen intervals, so many fit into 2 GiB, and more take more than 4."""
 
 
-def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = False) -> int:
+def examine(
+    series: Series, say: Say, *, profiles: bool = False, every: bool = False, errors: bool = False
+) -> int:
     """Look at a series and its snapshots, and rehearse its next release. Nothing is changed.
 
     Parameters
@@ -65,6 +71,8 @@ def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = F
     profiles
         Whether to say what is in the columns of the next snapshot, and of those that are refused. The lowest
         and the highest values are people's: they are for the publisher's eyes alone.
+    errors
+        Whether to say how far off counts from the next release would be.
 
     Returns
     -------
@@ -72,6 +80,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = F
         The exit code of the first refusal, as `republish release` would have it; 0 if nothing is refused.
     """
     show = say if profiles else lambda _line: None
+    count = partial(_say_errors, say=say) if errors else lambda *_: None
     due, first = series.calendar.due, series.file.first_release
     # The first snapshot may be looked at before its date.
     waiting = [release for release in due or [first] if not series.is_published(release)]
@@ -86,9 +95,9 @@ def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = F
             told.refusals.append(refusal)
         else:
             if every and due:
-                looked_at = _say_of_all(tried, waiting, told, say, show)
+                looked_at = _say_of_all(tried, waiting, told, say, show, count)
             elif waiting:
-                _say_of_next(tried, waiting[0], told, say, show)
+                _say_of_next(tried, waiting[0], told, say, show, count)
                 looked_at = waiting[1:]
         _look_at_each(tried, looked_at, told, say)
         others = [one for one in looked_at if one != waiting[0] and source_of(series.file, one).exists()]
@@ -180,7 +189,9 @@ class _Refused:
                 show(line)
 
 
-def _say_of_all(tried: Series, waiting: list[str], told: _Refused, say: Say, show: Say) -> list[str]:
+def _say_of_all(
+    tried: Series, waiting: list[str], told: _Refused, say: Say, show: Say, count: Count
+) -> list[str]:
     """Rehearse all releases that are not published.
 
     Returns those whose snapshots were not looked at: nothing can be built on a release that is refused.
@@ -205,6 +216,8 @@ def _say_of_all(tried: Series, waiting: list[str], told: _Refused, say: Say, sho
         released += 1
         say(f"  {release}: {taken.people:,} {counted}, {_would_be_released(_counts(made), counted)}")
         _say_forgotten(tried, release, taken, say)
+        if released == 1:
+            count(tried, release, made)
     if released:
         later = any(source_of(tried.file, release).exists() for release in rest)
         which = "those before the missing one" if later else "all snapshots that are there"
@@ -212,7 +225,7 @@ def _say_of_all(tried: Series, waiting: list[str], told: _Refused, say: Say, sho
     return rest
 
 
-def _say_of_next(tried: Series, release: str, told: _Refused, say: Say, show: Say) -> None:
+def _say_of_next(tried: Series, release: str, told: _Refused, say: Say, show: Say, count: Count) -> None:
     """Rehearse the next release, and say what would become of it."""
     try:
         _say_changes(tried, release, say)
@@ -222,7 +235,9 @@ def _say_of_next(tried: Series, release: str, told: _Refused, say: Say, show: Sa
         taken = take_snapshot(tried, release)
         _say_taken(tried, release, taken, say)
         _say_advice(tried, release, taken, say, show)
-        _say_made(tried, release, rehearse(tried, release), say)
+        made = rehearse(tried, release)
+        _say_made(tried, release, made, say)
+        count(tried, release, made)
     except RepublishError as refusal:
         told(release, refusal)
 
@@ -334,6 +349,12 @@ def _say_made(tried: Series, release: str, made: ReleaseRecord, say: Say) -> Non
         )
     if forecast := held_back_next(tried, release, made):
         say(f"  if the next table is the same, {forecast:,} {counted} are held back then")
+
+
+def _say_errors(tried: Series, release: str, made: ReleaseRecord, *, say: Say) -> None:
+    """Say how far off counts from a release would be that was rehearsed."""
+    say_step("counting as its readers would")
+    say_expected(expected_errors(tried, release, made), release, counted_in(tried.contract), say)
 
 
 def _counts(made: ReleaseRecord) -> ReleaseFigures:

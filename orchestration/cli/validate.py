@@ -29,6 +29,13 @@ def validate(
             " values are people's.",
         ),
     ] = None,
+    errors: Annotated[
+        bool | None,
+        typer.Option(
+            "--errors/--no-errors",
+            help="Show how far off counts from the next release would be. Default: on a terminal only.",
+        ),
+    ] = None,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
@@ -42,6 +49,10 @@ def validate(
     On a terminal, it also shows each column of the next snapshot, and of each one that is refused: the
     lowest and the highest of numbers and dates, how many values there are, the share of the most frequent
     one, and how many are missing. Identifiers and sensitive values are only counted. None of this is kept.
+
+    On a terminal, it shows, too, what readers would count from the next release: people with each sensitive
+    value, and with each label that a hundred people and more have, the interval of the estimate, and how far
+    it is from the truth.
     """
     from republish.anonymize.principles import principle_of
     from republish.orchestration.cli.examine import examine
@@ -59,6 +70,7 @@ def validate(
     series = series_at(file, home)
     with Work(series.name) as work:
         profiles = out.is_terminal if profile is None else profile
-        code = examine(series, work.print, profiles=profiles, every=every)
+        counts = out.is_terminal if errors is None else errors
+        code = examine(series, work.print, profiles=profiles, every=every, errors=counts)
     if code:
         raise typer.Exit(code)

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from republish.anonymize.principle.candidate import ReleaseFigures
+from republish.orchestration.cli import terminal
 from republish.orchestration.cli.examine import _would_be_released, examine
 from republish.orchestration.contracts.contract_file import load_contract
 from republish.orchestration.series import calendar
@@ -331,3 +332,37 @@ def test_few_values_that_most_people_share_and_an_interval_hides(hospital, home)
         re.sub("  min_width: 2\n", "", text) + f"accept: {{{THIRD}: [age.min_width]}}\n"
     )
     assert "of age, and" not in profiled(hospital, home, profiles=False)[1]
+
+
+def test_expected_errors_are_said_where_they_are_asked_for(validate, hospital, tmp_path):
+    _, plain = validate(tmp_path / "new")
+    assert "readers would estimate" not in plain
+    code, said = validate(tmp_path / "new", errors=True)
+    assert code == 0
+    head, *rows = said[said.index(f"{FIRST}: what readers would estimate") :].splitlines()
+    assert head.endswith("and of labels of 100 people and more:")
+    values = hospital.snapshot(FIRST)["disease"].n_unique()
+    counted = [row.split()[0] for row in rows if row.startswith("    ")]
+    assert counted.count("disease") == values
+    assert counted.count("sex") == 2
+
+
+def test_expected_errors_of_all_snapshots_are_those_of_the_next_release(validate, tmp_path):
+    _, said = validate(tmp_path / "new", errors=True, every=True)
+    assert said.count("readers would estimate") == 1
+    assert f"{FIRST}: what readers would estimate" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "is_terminal", "shown"), [([], 0, 0), ([], 1, 1), (["--errors"], 0, 1), (["--no-errors"], 1, 0)]
+)
+def test_a_terminal_shows_expected_errors_unless_told_otherwise(
+    republish, hospital, tmp_path, monkeypatch, words, is_terminal, shown
+):
+    monkeypatch.setattr(terminal.out, "_force_terminal", bool(is_terminal))
+    monkeypatch.setattr(terminal.out, "no_color", True)
+    code, out, _ = republish(
+        "validate", hospital.contract, "--home", tmp_path / "new", "--no-profile", *words
+    )
+    assert code == 0
+    assert sum("readers would estimate" in line for line in out) == shown
