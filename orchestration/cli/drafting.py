@@ -127,6 +127,8 @@ def _nobody(found: FoundTable) -> str:
             f" people have several rows, name {name}"
         )
     why = "no column has another value in each row, or is called after persons: name the one that does"
+    if rows := [as_data(one.name) or "the one without a name" for one in found.columns if one.numbers_rows]:
+        why += f"; {rows[0]} numbers the rows of each file, and who has a number there may be another person here"
     nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
     if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
         why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"
@@ -148,7 +150,7 @@ def _persons(
             why = f"names {len(names)} columns: a draft takes one or two; write the others into the contract"
             raise ContractError("--identifier", [("", why)])
         return [_named(columns, name, "--identifier") for name in names]
-    likely = likely_identifier(found.columns, found.unique)
+    likely = likely_identifier(found.columns, found.unique, is_series=len(found.releases) > 1)
     if likely is None and found.person is not None:
         likely, pair = columns[found.person], None
     elif likely is None or likely.name not in found.unique:

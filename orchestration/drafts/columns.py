@@ -55,6 +55,8 @@ class Column:
     """How many rows have no value for a reason that the program says."""
     is_constant: bool = False
     """Whether each snapshot has one value of it alone: the year of the release, say."""
+    numbers_rows: bool = False
+    """Whether it numbers the rows of each snapshot as they stand, from 0 or 1 on."""
 
     @property
     def missing(self) -> int:

@@ -34,6 +34,7 @@ AGES, DIGITS = (0, 119), (0, 9)
 SHARED = 0.01
 """Where each digit of a column is that of such a share of rows, its intervals need no least width."""
 BORN = ["birth", "born", "dob", "geburt", "geburtsdatum", "geboren"]
+UNNAMED = "a column without a name"
 SCHEMA = "republish.schema.json"
 """The file that editors complete a contract by, beside it."""
 
@@ -193,6 +194,9 @@ def _identifier(roles: Roles) -> Iterator[str]:
         yield f"# {GUESS} no column has another value in each row, and these two together have: do they"
         yield "#   identify a person, in every snapshot the same?"
     for column in roles.persons:
+        if column.numbers_rows:
+            yield f"# {GUESS} it numbers the rows of the file. That will do for a single release: in a series, a"
+            yield "#   person must have the same number in every snapshot"
         yield from _of_nobody(column, is_several=roles.has_several)
 
 
@@ -395,17 +399,18 @@ def _left_out(roles: Roles) -> Iterator[str]:
     if roles.left_out:
         yield "# Left out, and so never published:"
     for column, why in roles.left_out:
-        yield comment(f"  {column.name}: {why}")
+        yield comment(f"  {column.name or UNNAMED}: {why}")
 
 
 def _said(roles: Roles) -> Iterator[str]:
     """What the draft says of each column: names of columns and no value."""
     assert roles.sensitive is not None
-    known = ", ".join(f"{one.name} ({one.kind})" for one in roles.quasi_identifiers) or "nothing"
+    kinds = ((one.name, "category" if _is_flag(one) else one.kind) for one in roles.quasi_identifiers)
+    known = ", ".join(f"{name} ({kind})" for name, kind in kinds) or "nothing"
     yield f"  identifies a person     {' and '.join(one.name for one in roles.persons)}"
     if roles.has_several:
         yield f"  tells rows apart        {roles.row.name if roles.row else 'all columns together'}"
     yield f"  others may know         {known}"
     yield f"  nobody may learn        {roles.sensitive.name}"
     for column, why in roles.left_out:
-        yield f"  left out                {column.name}: {why}"
+        yield f"  left out                {column.name or UNNAMED}: {why}"

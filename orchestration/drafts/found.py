@@ -428,12 +428,21 @@ def _columns(
         column = column_of(name, first[name] if values is None else values)
         reasons = sum((Counter(one.no_answers.get(name, {})) for one in codes), Counter[str]())
         column = with_labels(column, labels.get(name, {}), reasons)
-        found.append(replace(column, is_constant=all(map(_is_constant, parts))))
+        is_constant, numbers_rows = (all(map(is_so, parts)) for is_so in (_is_constant, _numbers_rows))
+        found.append(replace(column, is_constant=is_constant, numbers_rows=numbers_rows))
     return tuple(found)
 
 
 def _is_constant(values: pl.Series) -> bool:
     return not values.dtype.is_nested() and values.n_unique() - values.has_nulls() < 2
+
+
+def _numbers_rows(values: pl.Series) -> bool:
+    if not (values.dtype.is_integer() or values.dtype == pl.String):
+        return False
+    numbers = values.cast(pl.Int64, strict=False)
+    first = numbers.first()
+    return first in (0, 1) and numbers.equals(pl.Series(range(first, first + len(numbers))))
 
 
 def common_written(columns: Sequence[Column]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

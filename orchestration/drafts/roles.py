@@ -142,13 +142,18 @@ def are_uuids(column: Column) -> bool:
     return is_text and bool(column.values.str.contains(UUID).all())
 
 
-def likely_identifier(columns: Sequence[Column], unique: Sequence[str]) -> Column | None:
+def likely_identifier(
+    columns: Sequence[Column], unique: Sequence[str], *, is_series: bool = True
+) -> Column | None:
     """The column that probably identifies a person; `unique` are those with another value in each row.
 
     A column that is called after persons is it, even if rows repeat it: one that numbers visits is not. So is
-    one of UUIDs that rows repeat.
+    one of UUIDs that rows repeat. One that numbers the rows of a file, and is not called after identifiers, says
+    nothing of a person: it is the last choice, and none in a series.
     """
     fit = [one for one in columns if one.kind in IDENTIFYING and not one.missing]
+    rows = [one for one in fit if one.numbers_rows and not has_word(one, [*OF_A_PERSON, *OF_AN_IDENTIFIER])]
+    fit = [one for one in fit if one not in rows and one.name]
     of_persons = [one for one in fit if has_word(one, OF_A_PERSON) and has_word(one, OF_AN_IDENTIFIER)]
     persons = [one for one in fit if has_word(one, OF_A_PERSON) and one.distinct > FEW_LABELS]
     different = [one for one in fit if one.name in unique and (one.kind != "number" or one.is_whole)]
@@ -163,7 +168,10 @@ def likely_identifier(columns: Sequence[Column], unique: Sequence[str]) -> Colum
         best = [one for one in found if one in different] or found
         if best := [one for one in best if not names_somebody(one) or one in called_so]:
             return best[0]
-    return None
+    again = [one for one in fit if one.name not in unique and has_word(one, OF_AN_IDENTIFIER)]
+    if rows and (person := repeated_person(again, columns)) is not None:
+        return person
+    return next((one for one in rows if one.name and not is_series), None)
 
 
 def likely_pair(
@@ -248,6 +256,7 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
         if one.kind in ("category", "number")
         and one.distinct >= FEWEST_VALUES
         and not one.is_constant
+        and not one.numbers_rows
         and one.missing * 2 < one.rows
         and not has_word(one, FREE_TEXT)
         and not is_weight(one)
@@ -299,6 +308,7 @@ def roles_of(
     """
     different = [one for one in columns if one.name in unique and one.kind in IDENTIFYING]
     whole = [one for one in different if (one.kind != "number" or one.is_whole) and one is not sensitive]
+    whole = [one for one in whole if not one.numbers_rows]  # another row has its number in the next snapshot
     row = whole[0] if has_several and whole else None
     left_out: list[tuple[Column, str]] = []
     known: list[Column] = []
@@ -361,6 +371,8 @@ def _not_published(column: Column, unique: Sequence[str]) -> str | None:
         "too large": "numbers that are too large (2^53 and more): give them in a larger unit in the source",
     }
     numbering = "has another value in each row, as identifiers have"
+    if column.numbers_rows:
+        numbering = "numbers the rows of each file, and says nothing of a person"
     is_beyond = column.kind == "number" and is_too_large(column.values)
     kind = "too large" if is_beyond else column.kind
     return numbering if _is_numbering(column, unique) else kinds.get(kind)

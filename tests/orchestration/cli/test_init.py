@@ -903,6 +903,46 @@ def test_digits_of_many_rows_need_no_least_width(republish, tmp_path):
     assert widths == {"age": 2, "race": 0}
 
 
+def numbered(folder, *heads, of=lambda one: one):
+    """Write snapshots of shuffled rows, two of a family, with their numbers before; returns the folder."""
+    for year, head in enumerate(heads, 2024):
+        rows = sorted(range(year, year + 240), key=lambda one: one * 7919 % 1009)
+        lines = [
+            f"{at},{one // 2},{of(one)},{20 + one // 2 % 37},{'FM'[one // 2 % 2]},{ILL[one % 8]}"
+            for at, one in enumerate(rows)
+        ]
+        (folder / f"members-{year}-01-01.csv").write_text("\n".join([head, *lines, ""]))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["", "rownames", "Unnamed: 0"])
+def test_the_number_of_a_row_identifies_nobody(republish, tmp_path, name):
+    """Programs write one before the columns. The next snapshot has another person in its place."""
+    contract, text = drafted(republish, numbered(tmp_path, *[f"{name},family,pid,age,sex,ill"] * 2))
+    assert (contract.identifier, contract.rows) == ("pid", "one")
+    assert f"#   {name or 'a column without a name'}: numbers the rows of each file" in text
+
+
+def test_people_with_several_rows_are_found_beside_numbers_of_rows(republish, tmp_path):
+    """Rows repeat the number of a person, whose sex is the same in all of them."""
+    head = "rownames,id,visit,age,sex,ill"
+    contract, _ = drafted(republish, numbered(tmp_path, head, head, of=lambda one: one % 2))
+    assert (contract.identifier, contract.rows, contract.row) == ("id", "several", None)
+    assert "rownames" not in {one.name for one in contract.quasi_identifiers}
+
+
+def test_the_number_of_a_row_identifies_people_of_a_single_release_alone(republish, tmp_path):
+    head = "rownames,size,rooms,age,sex,ill"
+    series = numbered(tmp_path, head, head, of=lambda one: one % 7)
+    code, _, said = republish("init", series, "--yes", "--out", tmp_path / "draft.yaml")
+    assert code != 0
+    assert "rownames numbers the rows of each file, and who has a number there may be another person" in said[0]
+    (tmp_path / "one").mkdir()
+    contract, text = drafted(republish, numbered(tmp_path / "one", head, of=lambda one: one % 7))
+    assert contract.identifier == "rownames"
+    assert "# ? it numbers the rows of the file. That will do for a single release" in text
+
+
 def test_two_digits_are_a_category(republish, tmp_path):
     """No interval says anything of 0 and 1, and none between them is anybody's."""
     contract, _ = drafted(republish, waves(tmp_path, ill(range(200), *ILL)))
