@@ -128,7 +128,9 @@ def _nobody(found: FoundTable) -> str:
         )
     why = "no column has another value in each row, or is called after persons: name the one that does"
     if rows := [as_data(one.name) or "the one without a name" for one in found.columns if one.numbers_rows]:
-        why += f"; {rows[0]} numbers the rows of each file, and who has a number there may be another person here"
+        why += (
+            f"; {rows[0]} numbers the rows of each file, so that a number may be another person's in the next"
+        )
     nearest = max(found.columns, key=lambda one: one.distinct / one.rows)
     if len(found.releases) == 1 and nearest.distinct * 2 > nearest.rows:
         why += f"; {as_data(nearest.name)} has {nearest.distinct:,} values in {nearest.rows:,} rows"

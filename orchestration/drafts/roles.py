@@ -148,8 +148,8 @@ def likely_identifier(
     """The column that probably identifies a person; `unique` are those with another value in each row.
 
     A column that is called after persons is it, even if rows repeat it: one that numbers visits is not. So is
-    one of UUIDs that rows repeat. One that numbers the rows of a file, and is not called after identifiers, says
-    nothing of a person: it is the last choice, and none in a series.
+    one of UUIDs that rows repeat. One that numbers the rows of a file, and is not called after identifiers,
+    says nothing of a person: it is the last choice, and none in a series.
     """
     fit = [one for one in columns if one.kind in IDENTIFYING and not one.missing]
     rows = [one for one in fit if one.numbers_rows and not has_word(one, [*OF_A_PERSON, *OF_AN_IDENTIFIER])]

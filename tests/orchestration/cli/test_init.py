@@ -936,7 +936,7 @@ def test_the_number_of_a_row_identifies_people_of_a_single_release_alone(republi
     series = numbered(tmp_path, head, head, of=lambda one: one % 7)
     code, _, said = republish("init", series, "--yes", "--out", tmp_path / "draft.yaml")
     assert code != 0
-    assert "rownames numbers the rows of each file, and who has a number there may be another person" in said[0]
+    assert "rownames numbers the rows of each file, so that a number may be another person's" in said[0]
     (tmp_path / "one").mkdir()
     contract, text = drafted(republish, numbered(tmp_path / "one", head, of=lambda one: one % 7))
     assert contract.identifier == "rownames"
