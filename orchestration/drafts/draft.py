@@ -195,8 +195,8 @@ def _identifier(roles: Roles) -> Iterator[str]:
         yield "#   identify a person, in every snapshot the same?"
     for column in roles.persons:
         if column.numbers_rows:
-            yield f"# {GUESS} it numbers the rows of the file. That will do for a single release: in a series,"
-            yield "#   a person must have the same number in every snapshot"
+            yield f"# {GUESS} it numbers the rows of the file. That will do for a single release: in a"
+            yield "#   series, a person must have the same number in every snapshot"
         yield from _of_nobody(column, is_several=roles.has_several)
 
 
