@@ -441,8 +441,8 @@ def _numbers_rows(values: pl.Series) -> bool:
     if not (values.dtype.is_integer() or values.dtype == pl.String):
         return False
     numbers = values.cast(pl.Int64, strict=False)
-    first = numbers.first()
-    return first in (0, 1) and numbers.equals(pl.Series(range(first, first + len(numbers))))
+    places = pl.int_range(len(numbers), eager=True)
+    return numbers.equals(places) or numbers.equals(places + 1)
 
 
 def common_written(columns: Sequence[Column]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
