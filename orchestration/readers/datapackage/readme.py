@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from republish.orchestration.readers.datapackage.words import (
     held_back_words,
     sensitive_columns,
 )
+from republish.orchestration.readers.estimate.names import column_names
 from republish.orchestration.storage.parts import SUFFIX
 
 README = "README.md"
@@ -105,8 +107,25 @@ def _how_to_count(package: Mapping[str, Any]) -> str:
         f"{of_rows}Some rows may be counterfeits, which stand for nobody; `{counterfeits}` says how many"
         f" there are in which group. `republish estimate` counts {counted}, with an error bar, or computes"
         " whatever else SQL says of them. `republish copies` writes tables of people as they may be, for all"
-        " other tools."
+        " other tools. In this folder:\n\n"
+        f"```sh\nrepublish estimate .{_by(package)}\nrepublish copies . ~/copies\n```"
     )
+
+
+def _by(package: Mapping[str, Any]) -> str:
+    """The option that counts by a column as it is: a sensitive one, or else a category; nothing if none is.
+
+    Numbers in bins are drawn within them, so that each would be counted by itself.
+    """
+    own = package["republish"]
+    attributes, sensitive = own["attributes"], sensitive_columns(own)
+    names = column_names(package)
+    fitting = [
+        *(name for name, one in zip(names[len(attributes) :], sensitive, strict=True) if not one.get("bins")),
+        *(name for name, one in zip(names, attributes, strict=False) if one["kind"] == "category"),
+    ]
+    typed = (shlex.quote(name) for name in fitting if name.isprintable() and "`" not in name)
+    return next((f" --by {name}" for name in typed), "")
 
 
 def _pattern(package: Mapping[str, Any], table: str) -> str:
