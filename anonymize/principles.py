@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 from pydantic import ValidationError
 
-from republish.anonymize.contract import Contract, FileSource, Product
+from republish.anonymize.contract import Contract, FileSource, Parameters, Product
 from republish.anonymize.contract.changes import acceptance_faults
+from republish.anonymize.contract.earlier import parameters_today
 from republish.anonymize.contract.faults import describe_faults
 from republish.anonymize.e_equivalence import E_EQUIVALENCE
 from republish.anonymize.errors import ContractError, RepublishError
@@ -35,6 +36,18 @@ SOME_PRINCIPLE = {"name": "m_invariance", "m": 2}
 def principle_of(contract: Product) -> Principle:
     """The principle that a contract names."""
     return PRINCIPLES[contract.principle.name]
+
+
+def parameters_stated(stated: Mapping[str, Any]) -> Parameters:
+    """The parameters that a manifest or a record states: of this version, or of an earlier one.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If they are none of the principle's.
+    """
+    of_principle: type[Parameters] = PRINCIPLES[stated["name"]].parameters
+    return of_principle.model_validate(parameters_today(stated))
 
 
 def publisher_of(

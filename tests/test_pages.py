@@ -17,7 +17,7 @@ OURS = "anonymize|benchmarks|data_contracts|docs|orchestration|sql|tests"
 PAGES = sorted(path.relative_to(ROOT) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
-LONGEST_PAGE, MOST_WORDS = 2_500, 25_000
+LONGEST_PAGE, MOST_WORDS = 2_500, 25_200
 """Words (by spaces) of a page, and of all pages of docs but those that benchmarks write."""
 
 

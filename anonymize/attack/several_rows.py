@@ -14,6 +14,7 @@ from republish.anonymize.attack.figures import SeveralRowsFigures
 from republish.anonymize.attack.finding import AttackResult, Count
 from republish.anonymize.attack.input import AttackInput
 from republish.anonymize.attack.judged import Bounds
+from republish.anonymize.attack.knowledge import Knowledge
 from republish.anonymize.attack.numbers import joined
 from republish.anonymize.columns import VALUE, least_of, most_of
 from republish.anonymize.people.persons import persons_of
@@ -43,7 +44,7 @@ def attack_several_rows(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     units, left_out = _units(seen, here, holder)
     number = units.group_by("holder", "signature").agg(number=pl.col(VALUE).n_unique())
     had = stays.group_by("holder", "signature").agg(pl.col("since").min())
-    # The knowledge of an older version does not have the values of people who left: each had one at least.
+    # The knowledge of versions below 0.20 has no values of rows that left before: each had one at least.
     had = had.join(number, on=["holder", "signature"], how="left").with_columns(pl.col("number").fill_null(1))
     likely = _ever_had(had, held, most)
     outside = _outside(seen, had.join(left_out, on="holder", how="semi"), held)
@@ -82,7 +83,8 @@ def _units(seen: AttackInput, here: pl.DataFrame, holder: pl.DataFrame) -> tuple
     Both have `person`, `value`, `signature`, `holder`.
     """
     columns = ["person", VALUE, "signature"]
-    before = seen.before.parts.get(UNITS, here.select(columns).clear()).cast({VALUE: here.schema[VALUE]})
+    before = seen.before.parts.get(UNITS, _units_before(seen.before, here)).select(columns)
+    before = before.cast({VALUE: here.schema[VALUE]})
     published = pl.concat([before.drop_nulls("signature").select(columns), here.select(columns)])
     absent = joined(seen.known.select("person", VALUE), seen.hosts, how="anti")
     absent = absent.with_columns(signature=pl.lit(None, here.schema["signature"]))
@@ -92,6 +94,13 @@ def _units(seen: AttackInput, here: pl.DataFrame, holder: pl.DataFrame) -> tuple
         ["holder", VALUE, "signature"], keep="first", maintain_order=True
     )
     return units, left_out.join(units, on="holder", how="semi")
+
+
+def _units_before(before: Knowledge, here: pl.DataFrame) -> pl.DataFrame:
+    """The values of rows in the release before, which versions below 0.20 remembered with their stays."""
+    if before.stays is None:
+        return here.clear()
+    return before.stays.people.drop_nulls(VALUE)
 
 
 def _ever_had(had: pl.DataFrame, held: pl.DataFrame, most: Bounds[float]) -> pl.DataFrame:

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt, ValidationInfo
 
 from republish.anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 from republish.anonymize.contract.changes import Change
+from republish.anonymize.contract.earlier import POLICIES, gone_policies
 from republish.anonymize.principle.principle import StateAsset
 from republish.anonymize.promise import Candidates, LargestShare, MinimumPeople, Promise, Signatures
 
 PeoplePerGroup = Annotated[StrictInt, Field(ge=1, exclude_if=lambda people: people == 1)]
 """People that each group has at least, counterfeits left out. Manifests state it if it promises anything."""
 
-GONE = {
-    "defer": "defer is no longer accepted: people who were held back were known to have a frequent value."
-    " Write wait, counterfeit or refuse",
-    "hold_back": "hold_back is no longer accepted: people who were held back were known to have a value that"
-    " is not in their signature. Write separate or refuse",
-}
-"""Policies that earlier versions had, and the way out."""
 
-
-def _not_gone(policy: Any) -> Any:
-    if isinstance(policy, str) and policy in GONE:
-        raise ValueError(GONE[policy])
+def _not_gone(policy: Any, info: ValidationInfo) -> Any:
+    name = str(info.field_name)
+    if gone := gone_policies({name: policy}):
+        raise ValueError(POLICIES[name][gone[name]].way_out)
     return policy
 
 

@@ -2,8 +2,8 @@
 
 `contract` has the whole in its two shapes, `product` what both have, `schema` the columns and their roles,
 `attributes` and `sensitive` the columns, `combined` several sensitive ones as one, `source` where snapshots
-come from, `previous` releases of others, `parameters` what all principles' parameters share, `faults` the
-errors.
+come from, `previous` releases of others, `parameters` what all principles' parameters share, `earlier` what
+contracts of earlier versions said, `faults` the errors.
 """
 
 from republish.anonymize.contract.attributes import (

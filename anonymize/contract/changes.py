@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from republish.anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier, grid_of_labels
+from republish.anonymize.contract.earlier import PROMISES
 from republish.anonymize.contract.expected import MEASURES
 from republish.anonymize.contract.hierarchy import cells_of, labels_at
 from republish.anonymize.contract.product import Product, without_words
@@ -74,7 +75,7 @@ def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
     parts += [f"{column.name}.missing" for _, column in contract.all_columns()]
     parameters = [name for name in type(contract.principle).model_fields if name != "name"]
     whole = ["columns"] if not isinstance(contract, Schema) else ["sensitive.values"]
-    known = [*MEASURES, *whole, *parameters, *names, *parts]
+    known = [*MEASURES, *whole, *parameters, *PROMISES, *names, *parts]
     listed = ", ".join([*MEASURES, *whole, *parameters])
     there = f"There are {listed}, and columns with .kind, .min_width, .missing, .order or .hierarchy"
     faults = []

@@ -17,6 +17,7 @@ from republish.anonymize.contract.attributes import (
     NumberColumn,
     QuasiIdentifier,
 )
+from republish.anonymize.contract.earlier import PROMISES
 from republish.anonymize.contract.identifier import Identifier, columns_of_identifier
 from republish.anonymize.contract.scalars import Declaration, Label, repeated
 from republish.anonymize.contract.sensitive import Sensitive, one_or_several
@@ -82,10 +83,7 @@ class Schema(Table):
             " value share its m candidates. Everybody sees how many values a household has, and nobody may"
             " move to another one"
         ),
-        "principle.spread": (
-            "is no longer accepted. Declare coarser bins of the sensitive number, so that each candidate"
-            " value of a person is a wide range"
-        ),
+        **{f"principle.{name}": way_out for name, way_out in PROMISES.items()},
     }
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]

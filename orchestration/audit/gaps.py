@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,10 +15,11 @@ from republish.anonymize.attack.bits import bitsets
 from republish.anonymize.attack.figures import AttackFigures, RiskFigures
 from republish.anonymize.attack.intersection import left_of, words
 from republish.anonymize.columns import VALUE
+from republish.anonymize.contract.earlier import gone_policies, gone_promises
 from republish.anonymize.people.rows import has_several_rows
 from republish.anonymize.promise import Posterior
 from republish.orchestration.audit.findings import AttackedSeries, Gap, braced
-from republish.orchestration.audit.read.folders import PublishedSeries
+from republish.orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
 from republish.orchestration.audit.read.material import Material, promises_of
 from republish.orchestration.snapshots.no_answer import no_answers
 
@@ -47,6 +50,7 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
         values = braced(", ".join(map(str, sensitive.not_sensitive)))
         gaps.append(Gap(f"People whose value may be known ({values})", MAY_BE_KNOWN))
     gaps += _left_out_gaps(material)
+    gaps += [gap for series in material.series for gap in _earlier_gaps(material, series)]
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     gaps += [] if attacked and all(map(len, rows)) else [ALGORITHM]
     gaps += [OWN_ALGORITHM] if material.foreign is not None else []
@@ -71,6 +75,32 @@ def _left_out_gaps(material: Material) -> list[Gap]:
         if people or name in sensitive:
             gaps.append(Gap(what, LEFT_OUT, (people,), series.name))
     return gaps
+
+
+def _earlier_gaps(material: Material, series: PublishedSeries) -> list[Gap]:
+    """What releases of an earlier version promised, or did to people, and no attack tries any more."""
+    stated = [_principle_stated(release, material) for release in series.releases]
+    policies = [gone_policies(one) for one in stated]
+    names = ", ".join(sorted({policy for one in policies for policy in one.values()}))
+    promises = sorted({name for one in stated for name in gone_promises(one)})
+    held_back, far_apart = sum(map(bool, policies)), sum(bool(gone_promises(one)) for one in stated)
+    found = [
+        (f"people who are held back for their value ({names})", held_back, ONES_HELD_BACK),
+        (f"how far apart candidates are ({', '.join(promises)})", far_apart, FAR_APART),
+    ]
+    return [
+        Gap(f"{what} in {releases} of {len(stated)} releases", why, series=series.name)
+        for what, releases, why in found
+        if releases
+    ]
+
+
+def _principle_stated(release: ReleaseFiles, material: Material) -> Mapping[str, Any]:
+    """The principle's parameters, as a release's manifest states them or, without one, the contract."""
+    if release.manifest is None:
+        return material.file.stated
+    stated = release.manifest.get("principle")
+    return stated if isinstance(stated, dict) else {}
 
 
 def _shard_gaps(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
@@ -212,6 +242,15 @@ NO_ANSWER = (
 LEFT_OUT = (
     "whoever misses such a person in a release knows that the value is missing. Nothing is"
     " promised about that, and the attacks count none of them, there or in earlier releases."
+)
+ONES_HELD_BACK = (
+    "earlier versions could hold people back for the value that they have. Whoever misses such a person in a"
+    " release knows that the value was too frequent then, or is in no signature of the person. The attacks"
+    " try it of people alone who were published before."
+)
+FAR_APART = (
+    "earlier versions promised it of numbers. No attack tries it any more: candidates may be close to one"
+    " another. The version that made the releases has the attack."
 )
 OWN_COLUMNS = (
     "they were made under another contract than the one that is given, and are read by the"

@@ -13,7 +13,7 @@ from republish.anonymize.columns import CORRECTED
 from republish.anonymize.contract.expected import describe_expected, describe_odd, expected_of_release
 from republish.anonymize.errors import AlreadyPublished, NotEligible, SnapshotError
 from republish.anonymize.principle.candidate import ReleaseFigures
-from republish.anonymize.principles import principle_of
+from republish.anonymize.principles import parameters_stated, principle_of
 from republish.orchestration.chain.audit import NO_EVIDENCE, Audit, Judged, audit, refuse_broken
 from republish.orchestration.chain.changes import as_begun, declared, refuse_changes
 from republish.orchestration.chain.delta import EXPECTED
@@ -107,7 +107,7 @@ def _already_published(
     """A published release is verified, never computed again."""
     stated = verify(series, release)
     if committed is None:
-        published_with = principle_of(series.contract).parameters.model_validate(stated["principle"])
+        published_with = parameters_stated(stated["principle"])
         changed = ["parameters"] if published_with != series.contract.principle else []
         committed = ReleaseRecord(parameters=stated["principle"], is_new=False)
     else:

@@ -8,8 +8,9 @@ from typing import Any
 
 from republish.anonymize.contract import CategoryAttribute, Contract, Product
 from republish.anonymize.contract.changes import Change, begun_on_grid, column_changes, declared_columns
+from republish.anonymize.contract.earlier import PROMISES, gone_policies, gone_promises
 from republish.anonymize.errors import ContractError
-from republish.anonymize.principles import principle_of
+from republish.anonymize.principles import parameters_stated, principle_of
 from republish.orchestration.contracts.contract_file import ContractFile
 from republish.orchestration.series.predecessor import predecessor_of
 from republish.orchestration.series.series import Series
@@ -37,8 +38,23 @@ def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> lis
     columns = {name: part for name, part in before.items() if name not in ("principle", "expect")}
     if before["principle"].get("name") != principle.name:
         return column_changes(columns, contract)
-    former = principle.parameters.model_validate(before["principle"])
-    return [*column_changes(columns, contract), *principle.parameter_changes(former, contract.principle)]
+    former = parameters_stated(before["principle"])
+    changes = principle.parameter_changes(former, contract.principle)
+    return [*column_changes(columns, contract), *_with_what_went(changes, before["principle"], contract)]
+
+
+def _with_what_went(changes: list[Change], before: Mapping[str, Any], contract: Product) -> list[Change]:
+    """Changes of the parameters, where a release of an earlier version stated some that went since."""
+    by_name = {change.name: change for change in changes}
+    for name, policy in gone_policies(before).items():
+        says = f"{policy} -> {getattr(contract.principle, name)}"
+        same = Change(name, says, "safe", "Nobody is held back alone any more, for the value that they have.")
+        by_name[name] = replace(by_name.get(name, same), says=says)
+    for name in gone_promises(before):
+        says = "is not promised any more"
+        why = "Candidate values of people who get a signature from now on may be close to one another."
+        by_name[name] = Change(name, says, "consent", why)
+    return list(by_name.values())
 
 
 def as_begun(series: Series, release: str) -> Series:
@@ -88,8 +104,7 @@ def refuse_changes(file: ContractFile, release: str, before: Mapping[str, Any] |
             faults.append((change.name, f"{change.says}: {begin}. {change.why}"))
         elif change.verdict == "consent" and change.name not in accepted:
             out = f"if you consent, write accept: {{{release}: [{change.name}]}}"
-            faults.append(
-                (change.name, f"{change.says} since the release before. {change.why} Undo it; or, {out}")
-            )
+            ways = f"I{out[1:]}" if change.name in PROMISES else f"Undo it; or, {out}"
+            faults.append((change.name, f"{change.says} since the release before. {change.why} {ways}"))
     if faults:
         raise ContractError(str(file.path), faults)

@@ -114,7 +114,7 @@ def _own_releases(named: list[Path], home: Path | None = None) -> list[Path]:
             " columns are and what is promised; or, for your own releases, name the contract alone:"
             " republish audit CONTRACT"
         )
-    file = load_contract(named[0])
+    file = load_contract(named[0], of_earlier_versions=True)
     series = Series(file, Home.named(home, default_home(file)))
     if not series.published_folder.is_dir():
         raise PublishedFolderError(f"{series.published_folder}: nothing is released of {series.name} yet")

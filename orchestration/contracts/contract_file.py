@@ -7,11 +7,12 @@ import datetime as dt
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from republish.anonymize.contract import FileSource, Product
+from republish.anonymize.contract.earlier import in_todays_words
 from republish.anonymize.contract.source import in_five_fields
 from republish.anonymize.errors import ContractError
 from republish.anonymize.principles import parse_contract
@@ -34,6 +35,8 @@ class ContractFile:
     `releases.first` itself."""
     hierarchies: tuple[str, ...]
     """The files of hierarchies and values, as the contract names them."""
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    """What it says under `principle`, where that may be in an earlier version's words."""
 
     def resolve(self, name: str) -> Path:
         """The place of a file that the contract names: relative to the contract, or absolute."""
@@ -41,7 +44,11 @@ class ContractFile:
 
 
 def load_contract(
-    path: Path, defaults: Mapping[str, Any] | None = None, *, is_scheduled: bool = True
+    path: Path,
+    defaults: Mapping[str, Any] | None = None,
+    *,
+    is_scheduled: bool = True,
+    of_earlier_versions: bool = False,
 ) -> ContractFile:
     """Read a contract and the hierarchies it names, or the contract of a component's `defs.yaml`.
 
@@ -54,6 +61,8 @@ def load_contract(
     is_scheduled
         Whether releases are to be made by it. An audit does not need the schedule, nor what reads it: the
         small install has no croniter.
+    of_earlier_versions
+        Whether it may say what contracts of earlier versions said: for an audit of what they published.
 
     Raises
     ------
@@ -69,13 +78,21 @@ def load_contract(
             declared["attributes"].get("contract") if isinstance(declared["attributes"], Mapping) else None
         )
         if isinstance(inline, str):
-            return load_contract(path.parent / inline, defaults, is_scheduled=is_scheduled)
+            return load_contract(
+                path.parent / inline,
+                defaults,
+                is_scheduled=is_scheduled,
+                of_earlier_versions=of_earlier_versions,
+            )
         declared = inline
     if isinstance(declared, Mapping):
         declared = {**(defaults or {}), **declared}
-    return contract_of(
-        declared, path, hashlib.sha256(content).hexdigest(), where, faults, is_scheduled=is_scheduled
-    )
+    sha256 = hashlib.sha256(content).hexdigest()
+    if not of_earlier_versions or not isinstance(declared, Mapping):
+        return contract_of(declared, path, sha256, where, faults, is_scheduled=is_scheduled)
+    today = in_todays_words(declared)
+    file = contract_of(today, path, sha256, where, faults, is_scheduled=is_scheduled)
+    return replace(file, stated=declared.get("principle", {}))
 
 
 def contract_of(

@@ -143,7 +143,8 @@ class Reading:
 def read_contract(path: Path, *, is_promised_elsewhere: bool = False) -> ContractFile:
     """The contract with its place; of one that leaves out where snapshots come from, what an audit needs.
 
-    A contract need not have a principle if a mapping says what is promised.
+    A contract need not have a principle if a mapping says what is promised, and may be that of an earlier
+    version.
 
     Raises
     ------
@@ -151,7 +152,7 @@ def read_contract(path: Path, *, is_promised_elsewhere: bool = False) -> Contrac
         Naming the file and every fault.
     """
     unneeded = UNNEEDED | ({"principle": SOME_PRINCIPLE} if is_promised_elsewhere else {})
-    return load_contract(path, unneeded, is_scheduled=False)
+    return load_contract(path, unneeded, is_scheduled=False, of_earlier_versions=True)
 
 
 def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:

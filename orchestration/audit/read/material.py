@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from republish.anonymize.contract import Product
 from republish.anonymize.errors import PublishedFolderError
 from republish.anonymize.formats import Format
-from republish.anonymize.principles import principle_of
+from republish.anonymize.principles import parameters_stated, principle_of
 from republish.anonymize.promise import Promise
 from republish.orchestration.audit.read.as_of import as_of
 from republish.orchestration.audit.read.folders import (
@@ -170,7 +170,7 @@ def promises_of(material: Material, series: PublishedSeries, number: int) -> lis
         promise = material.asked
         if isinstance(stated, dict) and stated.get("name") == principle.name:
             try:
-                promise = principle.promise(principle.parameters.model_validate(stated))
+                promise = principle.promise(parameters_stated(stated))
             except ValidationError as error:
                 fault = error.errors()[0]
                 where = ".".join(map(str, ("principle", *fault["loc"])))

@@ -18,7 +18,7 @@ from republish.anonymize.contract.scalars import WordedColumn
 from republish.anonymize.formats import Format
 from republish.anonymize.formats.format import RELEASE, PublishedColumn
 from republish.anonymize.people.rows import as_counted, counted_in, has_several_rows
-from republish.anonymize.principles import PRINCIPLES
+from republish.anonymize.principles import PRINCIPLES, parameters_stated
 from republish.orchestration.readers.datapackage.words import (
     CELLS,
     GRID,
@@ -102,7 +102,7 @@ def data_package(
     lone_ends = stated.get("lone_ends")
     attributes = [_attribute(one, of_intervals=lone_ends is not None) for _, one in contract.attributes()]
     exact = [one["name"] for one in attributes if "ends" not in one]
-    parameters = PRINCIPLES[stated["principle"]["name"]].parameters.model_validate(stated["principle"])
+    parameters = parameters_stated(stated["principle"])
     promise = PRINCIPLES[parameters.name].promise(parameters)
     words = {"title": contract.title, "description": contract.description}
     said = missing_values(
