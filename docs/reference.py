@@ -49,10 +49,10 @@ TYPES: dict[Any, str] = {
     dt.date: "date",
     Any: "any",
 }
-ABOUT_PYTHON = """`import republish` gives what is on this page; whatever else can be imported may change at
-any time. A change of this page is named in the changelog, and until 1.0 comes with a new middle number of
-the version. `help(republish.estimate)` explains parameters, what is returned, and what is refused (always a
-`RepublishError`). [Releases from Python](../how-to/from_python.md) shows how it goes together."""
+ABOUT_PYTHON = """`import republish` gives what is on this page, and [it stays](stable.md); whatever else can
+be imported may change at any time. `help(republish.estimate)` explains parameters, what is returned, and
+what is refused (always a `RepublishError`). [Releases from Python](../how-to/from_python.md) shows how it
+goes together."""
 PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
     "source": (
         "A file, a query or a table ([how](../how-to/read_snapshots.md)).",
