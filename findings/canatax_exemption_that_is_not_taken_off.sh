@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # canatax 2.0.1: nearly all pay too much for their pension, those in Quebec nothing, and low wages grow by their tax.
 #
-# Believed: contributions to the pension are paid on what is earned above 3,500 dollars a year, a tax is at least 0, and
-# what is left of a wage is the wage less all that its estimate names.
-# Seen: the 3,500 dollars are taken off the ceiling and not off the wage: 60,000 dollars in Ontario pay 3,570 dollars and
-# not 3,361.75, and 3,000 dollars, which pay nothing, 178.50. 10,000 dollars have a federal tax of -855.75, and more is
-# left of them than was earned. In Quebec the contribution (qpp) is named, 3,840 dollars, and is taken off nothing.
+# Believed: contributions to the pension are paid on what is earned above 3,500 dollars a year, a tax is at least 0,
+# and what is left of a wage is the wage less all that its estimate names.
+# Seen: the 3,500 dollars are taken off the ceiling and not off the wage: 60,000 dollars in Ontario pay 3,570 dollars
+# and not 3,361.75, and 3,000 dollars, which pay nothing, 178.50. 10,000 dollars have a federal tax of -855.75, and
+# more is left of them than was earned. In Quebec the contribution (qpp) is named, 3,840 dollars, and is taken off
+# nothing.
 # What follows: incomes after tax are wrong for nearly everybody, and provinces can't be compared. Take each tax as at
 # least 0, the contribution from the wage less 3,500 dollars, and add the parts yourself.
 set -euo pipefail

@@ -4,9 +4,9 @@
 # Believed: a child of 1 month (ages are whole months) is compared with the row of CDC's table that is for it, 1.5, or
 # with what lies between two rows; and a child whose age is in no row is refused.
 # Seen: the rows are at 0.5, 1.5, 2.5 and so on, a whole month is as near to one as to the next, and which of them is
-# taken is left to a sort: here 1 month is with 0.5, and both 2 and 3 months are with 2.5. A boy of 1 month and 4.5 kg has
-# the z of two weeks or of six weeks, .88 or -.57. And Child takes the nearest age from 2 to 20 years for any age: a boy
-# of 10 months and 9.2 kg is Severely Low (-3.06), and Infant, up to 3 years, calls 16 kg at 4 years Normal.
+# taken is left to a sort: here 1 month is with 0.5, and both 2 and 3 months are with 2.5. A boy of 1 month and 4.5 kg
+# has the z of two weeks or of six weeks, .88 or -.57. And Child takes the nearest age from 2 to 20 years for any age:
+# a boy of 10 months and 9.2 kg is Severely Low (-3.06), and Infant, up to 3 years, calls 16 kg at 4 years Normal.
 # What follows: give ages in the middle of a month (1.5 for a child that is one month old), and refuse those outside.
 set -euo pipefail
 work=$(mktemp -d)

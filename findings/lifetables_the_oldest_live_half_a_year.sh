@@ -3,9 +3,9 @@
 #
 # Believed: those of 85 and more, of whom a tenth die a year, live ten years on average, the inverse of their rate. And
 # of a difference of two life expectancies, each age has its part, the last one too.
-# Seen: they live half a year, whatever their rate: 2.2 years are left at 83, for 10. Where only those of 85 differ, both
-# expectancies are the same. The part of the last age is missing, by each direction, and the others are said to be all
-# of the difference. No error, no warning.
+# Seen: they live half a year, whatever their rate: 2.2 years are left at 83, for 10. Where only those of 85 differ,
+# both expectancies are the same. The part of the last age is missing, by each direction, and the others are said to be
+# all of the difference. No error, no warning.
 # What follows: rates must go on until nobody is left (to 110), or life expectancies end at the top age. Count the last
 # age by its rate yourself.
 set -euo pipefail

@@ -4,9 +4,9 @@
 # Believed: the day of birth of an identity card comes out whenever in the year it is. The card counts the days of each
 # year as if it had a 29 February: 1 January is 001, 1 March 061, and women have 500 more.
 # Seen: one is taken off each number, and the rest is counted in the person's own year. From March on, that is right in
-# an ordinary year. All days of January and February, and each day of a leap year, are a day early: 1 February 1990, 032,
-# is 31 January, a woman of 2 January is one of 1 January, and 31 December 1992 (366) is 30 December. Only 1 January
-# raises an error.
+# an ordinary year. All days of January and February, and each day of a leap year, are a day early: 1 February 1990,
+# 032, is 31 January, a woman of 2 January is one of 1 January, and 31 December 1992 (366) is 30 December. Only 1
+# January raises an error.
 # What follows: every third birthday is wrong, and some people change their month. Take the day of a leap year, such as
 # 2000, and put the year of birth to its month and day.
 set -euo pipefail
