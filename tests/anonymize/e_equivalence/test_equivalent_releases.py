@@ -187,5 +187,5 @@ def test_what_is_refused_names_the_way_out():
     with pytest.raises(SnapshotError, match="correct the snapshot"):
         publish([snapshot.with_columns(disease=pl.lit("unheard of"))], contract())
     changed = snapshot.with_columns(pl.col("disease").replace({VALUES[0]: VALUES[4], VALUES[1]: VALUES[5]}))
-    with pytest.raises(ValueChangeRefused, match="begin a new series"):
+    with pytest.raises(ValueChangeRefused, match="Begin a new series"):
         publish([snapshot, changed], contract(on_value_change="refuse"))
