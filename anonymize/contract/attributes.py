@@ -140,7 +140,7 @@ class CategoryAttribute(ColumnOfPeople):
         return self._of_grid
 
     def on_grid(self) -> Self:
-        """Itself, with intervals that end on the grid, as versions below 1.0 published them."""
+        """Itself, with intervals that end on the grid, as versions below 0.30 published them."""
         found = self.model_copy()
         found._of_grid = True  # noqa: SLF001 - of its own class
         return found

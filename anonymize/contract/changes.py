@@ -56,7 +56,7 @@ def declared_columns(table: Table) -> dict[str, Any]:
 def begun_on_grid(before: Mapping[str, Any] | None, qi: QuasiIdentifier) -> bool:
     """Whether a series has intervals of a category end on the grid, and its hierarchy's groups end elsewhere.
 
-    So it is in series that versions below 1.0 have begun. They go on so: intervals of two kinds overlap in
+    So it is in series that versions below 0.30 have begun. They go on so: intervals of two kinds overlap in
     fewer labels than `min_width`. `before` is what `declared_columns` returned for the release before.
     """
     if before is None or not isinstance(qi, CategoryAttribute):

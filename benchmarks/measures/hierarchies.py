@@ -3,7 +3,7 @@
 15,000 people of 320 towns, 25 to 52 in each of eight regions, are released once under m-invariance. Towns are
 of very different sizes, and values depend on the region. Ages are published in cells of five years, and towns
 in intervals of `min_width` labels at least. A *grid* of so many labels cuts across regions, as versions below
-1.0 had it. *Cells* end where groups of the hierarchy do, and within a group hold `min_width` labels
+0.30 had it. *Cells* end where groups of the hierarchy do, and within a group hold `min_width` labels
 (`cells_of`). *Whole groups* are the smallest groups with `min_width` labels, and nothing smaller.
 
 25 copies are drawn of each release, and people counted by region, by region and value, and by quarter of a

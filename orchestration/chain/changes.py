@@ -68,7 +68,7 @@ def as_begun(series: Series, release: str) -> Series:
 
 
 def ending_as_begun(contract: Product, before: Mapping[str, Any] | None) -> Product:
-    """A contract whose intervals end on the grid where a series that versions below 1.0 have begun has them.
+    """A contract whose intervals end on the grid where a series that versions below 0.30 have begun has them.
 
     `before` is what `declared` returned for the release before; None before the first.
     """

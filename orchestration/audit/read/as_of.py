@@ -29,7 +29,7 @@ def as_of(file: ContractFile, release: ReleaseFiles) -> ContractFile:
 
     It is the contract itself if the release was made under it, was not made by republish, or is a view: those
     of a series have the same columns. What is promised, and what else the contract says, is that of the
-    contract. Where intervals of a category end, the release says: a series that versions below 1.0 have begun
+    contract. Where intervals of a category end, the release says: a series that versions below 0.30 began
     goes on with ends on the grid under any contract.
 
     Raises

@@ -33,7 +33,7 @@ GRID = "grid"
 """`ends` of an attribute whose intervals end where cells of `min_width` do, counted from the lowest value."""
 CELLS = "cells"
 """`ends` of a category whose intervals end where groups of its hierarchy do; and the key under which it has
-the first label of each of these cells. Versions below 1.0 knew none: their intervals end on the grid."""
+the first label of each of these cells. Versions below 0.30 knew none: their intervals end on the grid."""
 OF_ROWS = "People may have several rows: whatever is counted counts rows, not people."
 
 
